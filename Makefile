@@ -1,0 +1,67 @@
+# Needs only make and Python 3.11 or newer: every target builds what it needs, in .venv, from the hashed locks.
+
+PYTHON ?= python3
+BIN := .venv/bin
+RUN := $(BIN)/python
+SOURCES := functions layers tools
+CHECKED := $(SOURCES) $(wildcard tests benchmarks requirements)
+COVERAGE := --cov --cov-report=term-missing:skip-covered --cov-fail-under=95
+UV := uv==0.13.9
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test check serve eval lock clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
+
+setup: .venv/.installed ## Make .venv: the locked packages and this project, editable
+	@:
+
+demo: .venv/.installed ## Publish a few texts to a temporary dataset and search them
+	@$(RUN) -m local_gateway.demo $(ARGS)
+
+serve: .venv/.installed ## Serve the tool on this machine (options in ARGS)
+	@$(RUN) -m local_gateway $(ARGS)
+
+test: .venv/.installed ## Run the tests with coverage (paths and options in ARGS)
+	@$(RUN) -m pytest -n 2 $(if $(ARGS),$(ARGS),$(COVERAGE))
+
+check: .venv/.installed ## Lint, check the format and the types, and walk the house rules
+	@$(BIN)/ruff check --quiet $(CHECKED)
+	@$(BIN)/ruff format --quiet --diff $(CHECKED)
+	@$(BIN)/mypy $(CHECKED)
+	@$(RUN) -m pytest -q tests/house
+
+eval: .venv/.installed ## Measure search quality (options in ARGS)
+	@$(RUN) -m benchmarks.eval $(ARGS)
+
+lock: .venv-lock/.installed ## Compile the locks again (ARGS=--upgrade for newer versions)
+	@PATH="$(CURDIR)/.venv-lock/bin:$$PATH" $(PYTHON) requirements/lock.py $(ARGS)
+
+clean: ## Remove what the other targets made
+	@rm -rf .venv .venv-lock build dist .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find $(SOURCES) $(wildcard tests benchmarks requirements) -name __pycache__ -prune -exec rm -rf {} +
+
+# Two stamps: a changed lock installs packages, a changed pyproject.toml only this project.
+.venv/.packages: requirements/dev.txt
+	@$(call need_python)
+	@test -x $(RUN) || { echo 'Making .venv'; $(PYTHON) -m venv .venv; }
+	@echo 'Installing the locked packages'
+	@$(call pip,$(RUN)) --require-hashes --only-binary :all: --requirement requirements/dev.txt
+	@touch $@
+
+.venv/.installed: .venv/.packages pyproject.toml
+	@$(call pip,$(RUN)) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv-lock/.installed: Makefile
+	@$(call need_python)
+	@test -x .venv-lock/bin/python || $(PYTHON) -m venv .venv-lock
+	@$(call pip,.venv-lock/bin/python) $(UV)
+	@touch $@
+
+need_python = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo 'Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python3.11 …' >&2; exit 1; }
+pip = $(1) -m pip install -qq --disable-pip-version-check --no-input

@@ -1,0 +1,64 @@
+"""Compile the dependency tables of `pyproject.toml` into the hashed locks beside this file.
+
+Run it by `make lock`; options go on to uv, `--upgrade` above all. Each lock begins with a digest of the tables it was
+made from, so that a test can tell, without a network, that a lock is behind its source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+MARK = "# made from dependency tables: "
+# `dev` holds the other two, so it is resolved first and constrains them: one version of a package everywhere.
+LOCKS = {
+    "dev": ["--extra", "publish", "--group", "dev"],
+    "publish": ["--extra", "publish", "--constraint", "requirements/dev.txt"],
+    "run": ["--constraint", "requirements/dev.txt"],
+}
+UV = [
+    *("uv", "pip", "compile", "pyproject.toml", "--quiet"),
+    *("--universal", "--python-version", "3.11"),
+    # One version for every Python, so that what is tested on one is what runs on the other.
+    *("--fork-strategy", "fewest"),
+    # No index is named: any mirror serves, and the hashes vouch for it.
+    *("--generate-hashes", "--no-emit-index-url", "--no-emit-find-links"),
+    *("--annotation-style", "line", "--custom-compile-command", "make lock"),
+]
+
+
+def dependency_digest(pyproject: dict[str, Any]) -> str:
+    """Digest what the locks are resolved from: dependencies, extras, groups and the Python range."""
+    project = pyproject["project"]
+    tables = [
+        project["requires-python"],
+        project["dependencies"],
+        project["optional-dependencies"],
+        pyproject["dependency-groups"],
+    ]
+    return hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()
+
+
+def compile_lock(name: str, digest: str, options: list[str]) -> None:
+    """Write one lock, keeping the pins it has unless the options say otherwise."""
+    lock = f"requirements/{name}.txt"
+    subprocess.run([*UV, *LOCKS[name], *options, "--output-file", lock], cwd=ROOT, check=True)
+    path = ROOT / lock
+    path.write_text(f"{MARK}{digest}\n{path.read_text()}")
+
+
+def main(options: list[str]) -> None:
+    """Compile every lock, in order."""
+    digest = dependency_digest(tomllib.loads((ROOT / "pyproject.toml").read_text()))
+    for name in LOCKS:
+        compile_lock(name, digest, options)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
