@@ -1,0 +1,113 @@
+"""Text to terms, and query to terms: the lexical side's view of words, the same for publishing and searching.
+
+Terms are joined by blanks into the `terms` column, which the full-text index splits at white space and nothing
+else, so that all decisions about words are made here:
+
+* compatibility forms are folded (full-width letters, ligatures), case and accents too;
+* words are stemmed in the language of the text; a query, whose language is not told, carries the stems of all;
+* Chinese, Japanese and other unspaced scripts become overlapping pairs of characters;
+* an identifier (`ERR_CONN_REFUSED`, `camelCase`, `HTTP/2`, `C++`) is kept whole beside its parts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import Stemmer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+STEMMERS: Final = {"en": "english", "es": "spanish", "pt": "portuguese", "de": "german"}
+"""Languages with a stemmer. Texts in others are matched by their folded surface forms."""
+
+MAX_QUERY_TERMS: Final = 256
+"""Terms of one query that are searched for; a 2,000 character query has fewer, a pathological one may not."""
+
+_UNSPACED: Final = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
+_TOKEN: Final = re.compile(
+    rf"(?P<unspaced>[{_UNSPACED}々ー]+)"
+    rf"|(?P<word>(?:(?![{_UNSPACED}])\w)+(?:(?:[-./:+#'’]|(?:\+\+))*(?:(?![{_UNSPACED}])\w)+)*(?:\+\+|#)?)"
+)
+_PART: Final = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or an unspaced run as it stands in the text: `text[start:end]`, in code points."""
+
+    text: str
+    start: int
+    end: int
+    unspaced: bool
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Every token of a text, left to right, with its exact range."""
+    for match in _TOKEN.finditer(text):
+        yield Token(match.group(), match.start(), match.end(), match.lastgroup == "unspaced")
+
+
+def document_terms(text: str, language: str) -> list[str]:
+    """Terms of a text to be indexed, in order, repeats kept (they are the term frequencies)."""
+    languages = (language,) if language in STEMMERS else ()
+    return [term for token in tokens(text) for term in token_terms(token, languages)]
+
+
+def query_terms(query: str) -> list[str]:
+    """Distinct terms of a query, stemmed in every language because its own is not told."""
+    found = (term for token in tokens(query) for term in token_terms(token, tuple(STEMMERS)))
+    return list(dict.fromkeys(found))[:MAX_QUERY_TERMS]
+
+
+def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:
+    """Terms of one token, without repeats."""
+    if token.unspaced:
+        return _pairs(_fold(token.text))
+    return _word_terms(token.text, languages)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+@lru_cache(maxsize=65_536)
+def _word_terms(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    whole = unicodedata.normalize("NFKC", word)
+    parts = [part for piece in _CAMEL.split(whole) for part in _PART.findall(piece)]
+    found = [term for part in parts for term in _stems(part, languages)]
+    if len(parts) > 1 or not whole.isalnum():
+        found.append(_joined(whole))
+    return tuple(dict.fromkeys(term for term in found if term))
+
+
+def _joined(identifier: str) -> str:
+    """One spelling for `HTTP/2` and `http2`, `snake_case` and `snakeCase`; `C++` and `C#` keep their signs."""
+    return re.sub(r"[^\w+#]|_", "", _fold(identifier))
+
+
+def _stems(word: str, languages: tuple[str, ...]) -> list[str]:
+    lowered = word.lower()
+    if not languages or word.isdigit():
+        return [_fold(lowered)]
+    # Folding comes after stemming, and the folded form is stemmed too: "configuracao" must meet "configuração".
+    forms = {lowered, _fold(lowered)}
+    return [_fold(stem) for name in languages for form in sorted(forms) for stem in (_stemmer(name).stemWord(form),)]
+
+
+@lru_cache(maxsize=len(STEMMERS))
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(STEMMERS[language])
+
+
+@lru_cache(maxsize=65_536)
+def _fold(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    # Voiced kana marks are letters, not accents: compose again what is not Latin, Greek or Cyrillic.
+    kept = "".join(mark for mark in decomposed if not "\u0300" <= mark <= "\u036f")
+    return unicodedata.normalize("NFC", kept)

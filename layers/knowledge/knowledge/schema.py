@@ -1,0 +1,174 @@
+"""The shape of the stored data, declared where nothing is opened.
+
+One dataset = one marker table + one pair of tables for each scope:
+
+`current`    all that a caller may see now; four kinds of row
+             passage   text, range, heading path, vector of the current revision of a published item
+             head      one per item: state and the current revision's metadata
+             history   one per revision that ever was current
+             base      one per base whose state was ever set
+`revisions`  append-only: the passages of every revision, published or drafted
+
+Offsets and lengths are Unicode code points. Times are ISO 8601 in UTC, whole seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final, Literal
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from knowledge.scopes import Scope
+
+SCHEMA_VERSION: Final = "1"
+MARKER_TABLE: Final = "search_knowledge_dataset"
+
+# Names in a table's schema metadata.
+META_SCHEMA: Final = "knowledge.schema_version"
+META_MODEL: Final = "knowledge.embedding_model"
+META_DIMENSIONS: Final = "knowledge.embedding_dimensions"
+META_CREATED: Final = "knowledge.created_at"
+META_SCOPE: Final = "knowledge.scope"
+
+RowKind = Literal["passage", "head", "history", "base"]
+PASSAGE: Final = "passage"
+HEAD: Final = "head"
+HISTORY: Final = "history"
+BASE: Final = "base"
+
+State = Literal["draft", "published", "archived"]
+DRAFT: Final = "draft"
+PUBLISHED: Final = "published"
+ARCHIVED: Final = "archived"
+
+PASSAGE_MAX_CHARS: Final = 2_000
+"""No passage is longer. A reader relies on it to know which buckets a window can touch."""
+
+BUCKET_CHARS: Final = 4_096
+"""Passages are addressed by item, revision and start // this, so that a window's cost is flat in the text's length."""
+
+_BUCKET_BITS: Final = 16
+_DIGEST_CHARS: Final = 32
+# Lance detects two writers of one row only where the key is declared; without it racing publishers double an item.
+_PRIMARY_KEY: Final = {"lance-schema:unenforced-primary-key": "true"}
+
+
+def digest(*parts: str) -> str:
+    """128-bit hex digest over a list of strings; the length prefix keeps ("a", "bc") and ("ab", "c") apart."""
+    state = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "big"))
+        state.update(data)
+    return state.hexdigest()[:_DIGEST_CHARS]
+
+
+def item_id(scope: Scope, base_id: str, source: str) -> str:
+    """Stable id of an item: the scope is part of it, so that two teams never share one."""
+    return "ki_" + digest("item", scope.name, base_id, source)
+
+
+def revision_id(item: str, previous: str, fingerprint: str) -> str:
+    """Immutable id of a revision: A, B, A again are three revisions, publishing A twice is one."""
+    return "kr_" + digest("revision", item, previous, fingerprint)
+
+
+def fingerprint(content_sha256: str, title: str, language: str, source_uri: str) -> str:
+    """Digest of all that makes one revision differ from the next."""
+    return digest("fingerprint", content_sha256, title, language, source_uri)
+
+
+def row_key(kind: RowKind, item: str, revision: str = "", ordinal: int = 0) -> str:
+    """Primary key of a row in both tables; for a base row `item` is the base's id."""
+    return digest(kind, item, revision, str(ordinal))
+
+
+def _slot(*parts: str) -> int:
+    return int(digest(*parts)[:12], 16) >> 1 << _BUCKET_BITS
+
+
+def head_place(item: str) -> int:
+    """Index address of an item's head row."""
+    return _slot(HEAD, item)
+
+
+def history_place(item: str, revision: str) -> int:
+    """Index address of the history row of one revision."""
+    return _slot(HISTORY, item, revision)
+
+
+def base_place(base_id: str) -> int:
+    """Index address of a base row."""
+    return _slot(BASE, base_id)
+
+
+def passage_place(item: str, revision: str, start: int) -> int:
+    """Index address shared by the passages of a revision that start in one bucket; neighbours are adjacent."""
+    return _slot(PASSAGE, item, revision) + start // BUCKET_CHARS
+
+
+def window_places(item: str, revision: str, start: int, end: int) -> list[int]:
+    """Addresses of every bucket whose passages can overlap [start, end)."""
+    first = max(0, start - PASSAGE_MAX_CHARS) // BUCKET_CHARS
+    slot = _slot(PASSAGE, item, revision)
+    return [slot + bucket for bucket in range(first, max(start, end - 1) // BUCKET_CHARS + 1)]
+
+
+def _common() -> list[pa.Field]:
+    return [
+        pa.field("key", pa.string(), nullable=False, metadata=_PRIMARY_KEY),
+        pa.field("place", pa.int64(), nullable=False),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("scope", pa.string(), nullable=False),
+        pa.field("base_id", pa.string(), nullable=False),
+        pa.field("item_id", pa.string(), nullable=False),
+        pa.field("revision_id", pa.string(), nullable=False),
+        pa.field("ordinal", pa.int32(), nullable=False),
+        pa.field("start", pa.int64()),
+        pa.field("end", pa.int64()),
+        pa.field("text", pa.string()),
+        pa.field("heading", pa.string()),
+        pa.field("title", pa.string()),
+        pa.field("language", pa.string()),
+        pa.field("source_type", pa.string()),
+        pa.field("source_uri", pa.string()),
+        pa.field("total_chars", pa.int64()),
+        pa.field("content_sha256", pa.string()),
+        pa.field("previous_id", pa.string()),
+        pa.field("fingerprint", pa.string()),
+    ]
+
+
+def _vector(dimensions: int) -> pa.Field:
+    # Half precision: half the bytes of every scan, cosine error below 0.001, and restore copies it unchanged.
+    return pa.field("vector", pa.list_(pa.float16(), dimensions))
+
+
+def current_schema(scope: Scope, model: str, dimensions: int) -> pa.Schema:
+    """Arrow schema of a scope's `current` table. `terms` is the analysed text that the full-text index covers."""
+    extra = [
+        pa.field("terms", pa.string()),
+        pa.field("state", pa.string()),
+        pa.field("sequence", pa.int64()),
+        pa.field("published_at", pa.string()),
+    ]
+    return pa.schema([*_common(), *extra, _vector(dimensions)], metadata=_metadata(model, dimensions, scope))
+
+
+def revisions_schema(scope: Scope, model: str, dimensions: int) -> pa.Schema:
+    """Arrow schema of a scope's `revisions` table."""
+    extra = [pa.field("created_at", pa.string())]
+    return pa.schema([*_common(), *extra, _vector(dimensions)], metadata=_metadata(model, dimensions, scope))
+
+
+def marker_schema(model: str, dimensions: int, created_at: str) -> pa.Schema:
+    """Arrow schema of the dataset marker: an empty table whose metadata says what the dataset is."""
+    metadata = {**_metadata(model, dimensions, None), META_CREATED: created_at}
+    return pa.schema([pa.field("key", pa.string())], metadata=metadata)
+
+
+def _metadata(model: str, dimensions: int, scope: Scope | None) -> dict[str, str]:
+    metadata = {META_SCHEMA: SCHEMA_VERSION, META_MODEL: model, META_DIMENSIONS: str(dimensions)}
+    return metadata if scope is None else {**metadata, META_SCOPE: scope.name}
