@@ -18,7 +18,7 @@ ARROW: Final = {
     "publish_knowledge": {"publish_knowledge", "knowledge"},
     "local_gateway": {"local_gateway", "search_knowledge", "publish_knowledge", "knowledge"},
 }
-LANCEDB_IMPORTERS: Final = {"knowledge.dataset", "publish_knowledge.store"}
+LANCEDB_IMPORTERS: Final = {"knowledge.lance", "publish_knowledge.store"}
 # The ground of the heart: each of these imports from `knowledge` only what stands before it.
 GROUND: Final = ("knowledge.errors", "knowledge.scopes", "knowledge.schema")
 PURE: Final = {*GROUND, "knowledge.ranking"}
@@ -139,7 +139,7 @@ def test_lancedb_is_imported_in_one_module_of_each_side() -> None:
 
 
 def test_another_importer_of_lancedb_is_caught() -> None:
-    allowed = module("knowledge.dataset", "import lancedb\n")
+    allowed = module("knowledge.lance", "import lancedb\n")
     stray = module("search_knowledge.tool", "from lancedb.table import Table\n")
     assert lancedb_importers([allowed, stray]) == ["search_knowledge.tool"]
 

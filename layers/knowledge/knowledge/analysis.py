@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 STEMMERS: Final = {"en": "english", "es": "spanish", "pt": "portuguese", "de": "german"}
 """Languages with a stemmer. Texts in others are matched by their folded surface forms."""
 
-MAX_QUERY_TERMS: Final = 256
-"""Terms of one query that are searched for; a 2,000 character query has fewer, a pathological one may not."""
+MAX_QUERY_WORDS: Final = 256
+"""Words of one query that are searched for; a question has fewer, a pathological one may not."""
 
-_UNSPACED: Final = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
+_UNSPACED: Final = (
+    r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
+)
 _TOKEN: Final = re.compile(
     rf"(?P<unspaced>[{_UNSPACED}々ー]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])\w)+(?:(?:[-./:+#'’]|(?:\+\+))*(?:(?![{_UNSPACED}])\w)+)*(?:\+\+|#)?)"
@@ -59,10 +61,15 @@ def document_terms(text: str, language: str) -> list[str]:
     return [term for token in tokens(text) for term in token_terms(token, languages)]
 
 
-def query_terms(query: str) -> list[str]:
-    """Distinct terms of a query, stemmed in every language because its own is not told."""
-    found = (term for token in tokens(query) for term in token_terms(token, tuple(STEMMERS)))
-    return list(dict.fromkeys(found))[:MAX_QUERY_TERMS]
+def query_words(query: str) -> list[tuple[str, ...]]:
+    """The terms of each distinct word of a query, stemmed in every language because its own is not told."""
+    words = dict.fromkeys(tuple(token_terms(token, tuple(STEMMERS))) for token in tokens(query))
+    return [word for word in words if word][:MAX_QUERY_WORDS]
+
+
+def query_terms(words: Iterable[tuple[str, ...]]) -> list[str]:
+    """Distinct terms of a query's words, in order."""
+    return list(dict.fromkeys(term for word in words for term in word))
 
 
 def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:

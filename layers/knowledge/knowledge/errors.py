@@ -43,7 +43,9 @@ class RuntimeDisabledError(KnowledgeError):
     code = "knowledge_runtime_disabled"
 
     def __init__(self) -> None:
-        super().__init__("The knowledge tool is switched off. Its operator can switch it on again; retrying does not help.")
+        super().__init__(
+            "The knowledge tool is switched off. Its operator can switch it on again; retrying does not help."
+        )
 
 
 class ScopeRequiredError(KnowledgeError):
@@ -82,7 +84,9 @@ class ResourceUnavailableError(KnowledgeError):
     code = "knowledge_resource_unavailable"
 
     def __init__(self) -> None:
-        super().__init__("The knowledge base, item or revision does not exist, is not published, or is not yours to read.")
+        super().__init__(
+            "The knowledge base, item or revision does not exist, is not published, or is not yours to read."
+        )
 
 
 class StorageUnavailableError(KnowledgeError):
@@ -92,7 +96,9 @@ class StorageUnavailableError(KnowledgeError):
     code = "knowledge_storage_unavailable"
     retryable = True
 
-    def __init__(self, message: str = "The knowledge store cannot be reached at the moment. Try again shortly.") -> None:
+    def __init__(
+        self, message: str = "The knowledge store cannot be reached at the moment. Try again shortly."
+    ) -> None:
         super().__init__(message)
 
 

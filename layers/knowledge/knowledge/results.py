@@ -53,7 +53,9 @@ class Revision:
 
     def reference(self, start: int, end: int) -> str:
         """`knowledge://<base>/<item>@<revision>#char=<start>,<end>`, ids percent-encoded."""
-        base, item, revision = (quote(part, safe="", errors="replace") for part in (self.base_id, self.item_id, self.revision_id))
+        base, item, revision = (
+            quote(part, safe="", errors="replace") for part in (self.base_id, self.item_id, self.revision_id)
+        )
         return f"knowledge://{base}/{item}@{revision}#char={start},{end}"
 
 

@@ -1,0 +1,152 @@
+"""Fusion of the two sides: values in, values out.
+
+A candidate is a passage with what each side measured; `lexical` must be comparable across scopes, which raw BM25 is
+not (see `lexical.py`). An item is represented by its best passage, and ranks count items.
+
+Order is total: score, then item id. A candidate at least as good as another on both sides is never below it, because
+every step is monotone in each side and tied measures share a rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from knowledge.requests import Mode
+
+RRF_K: Final = 60
+"""The customary constant of reciprocal rank fusion; results hardly depend on it between 20 and 100."""
+
+_RRF_MAXIMUM: Final = 2 / (RRF_K + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage; `None` where a side did not retrieve it."""
+
+    item_id: str
+    ordinal: int
+    lexical: float | None = None
+    semantic: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the sides could have measured: `lexical_possible` is the score of a text with every word of the query."""
+
+    lexical_possible: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """An item's best passage with its fused score (0..1) and the item's rank on each side."""
+
+    candidate: Candidate
+    score: float
+    lexical_rank: int | None
+    semantic_rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One side's normalised measures (0..1) and ranks of items, by raw measure."""
+
+    normalised: Mapping[float, float]
+    ranks: Mapping[float, int]
+
+    def measure(self, raw: float | None) -> float:
+        return 0.0 if raw is None else self.normalised[raw]
+
+    def rank(self, raw: float | None) -> int | None:
+        return None if raw is None else self.ranks[raw]
+
+
+def rank(candidates: Iterable[Candidate], mode: Mode, alpha: float, evidence: Evidence) -> list[Ranked]:
+    """Items in order of their fused score; `alpha` is the lexical weight of hybrid."""
+    pool = sorted(candidates, key=_identity)
+    lexical = _lexical_side(pool, evidence.lexical_possible)
+    semantic = _semantic_side(pool)
+    fuse = _fusion(mode, alpha, lexical, semantic)
+    scored = [_ranked(candidate, fuse(candidate), lexical, semantic) for candidate in pool if _asked(candidate, mode)]
+    return _best_of_each_item(scored)
+
+
+def _identity(candidate: Candidate) -> tuple[str, int]:
+    return (candidate.item_id, candidate.ordinal)
+
+
+def _asked(candidate: Candidate, mode: Mode) -> bool:
+    """A passage counts only where a side that was asked found it."""
+    if mode == "lexical":
+        return candidate.lexical is not None
+    if mode == "semantic":
+        return candidate.semantic is not None
+    return True
+
+
+def _fusion(mode: Mode, alpha: float, lexical: _Side, semantic: _Side) -> Callable[[Candidate], float]:
+    if mode == "rrf":
+        return lambda one: (
+            (_reciprocal(lexical.rank(one.lexical)) + _reciprocal(semantic.rank(one.semantic))) / _RRF_MAXIMUM
+        )
+    weight = {"lexical": 1.0, "semantic": 0.0}.get(mode, alpha)
+    return lambda one: weight * lexical.measure(one.lexical) + (1 - weight) * semantic.measure(one.semantic)
+
+
+def _reciprocal(position: int | None) -> float:
+    return 0.0 if position is None else 1 / (RRF_K + position)
+
+
+def _ranked(candidate: Candidate, score: float, lexical: _Side, semantic: _Side) -> Ranked:
+    return Ranked(candidate, score, lexical.rank(candidate.lexical), semantic.rank(candidate.semantic))
+
+
+def _best_of_each_item(scored: Sequence[Ranked]) -> list[Ranked]:
+    best: dict[str, Ranked] = {}
+    for one in scored:
+        known = best.get(one.candidate.item_id)
+        if known is None or one.score > known.score:
+            best[one.candidate.item_id] = one
+    return sorted(best.values(), key=lambda one: (-one.score, one.candidate.item_id))
+
+
+def _lexical_side(pool: Sequence[Candidate], possible: float) -> _Side:
+    """BM25 has a natural zero. The top is the best there is, or the best there could be where evidence is thin."""
+    raw = {one.lexical for one in pool if one.lexical is not None}
+    top = max([possible, *raw], default=0.0)
+    normalised = {value: max(value, 0.0) / top if top > 0 else 1.0 for value in raw}
+    return _Side(normalised, _item_ranks(pool, lambda one: one.lexical))
+
+
+def _semantic_side(pool: Sequence[Candidate]) -> _Side:
+    """Cosines of one model lie in a narrow band, so this pool's band is stretched; a single value counts in full."""
+    raw = {one.semantic for one in pool if one.semantic is not None}
+    low, top = min(raw, default=0.0), max(raw, default=0.0)
+    normalised = {value: (value - low) / (top - low) if top > low else 1.0 for value in raw}
+    return _Side(normalised, _item_ranks(pool, lambda one: one.semantic))
+
+
+def _item_ranks(pool: Sequence[Candidate], measure: Callable[[Candidate], float | None]) -> dict[float, int]:
+    """Rank of a passage = 1 + number of items with a better passage, its own among them."""
+    best: dict[str, float] = {}
+    for one in pool:
+        value = measure(one)
+        if value is not None:
+            best[one.item_id] = max(value, best.get(one.item_id, value))
+    return _positions(pool, best, measure)
+
+
+def _positions(
+    pool: Sequence[Candidate], best: Mapping[str, float], measure: Callable[[Candidate], float | None]
+) -> dict[float, int]:
+    ordered = sorted(best.values(), reverse=True)
+    ranks: dict[float, int] = {}
+    ahead = 0
+    for value in sorted({found for one in pool if (found := measure(one)) is not None}, reverse=True):
+        while ahead < len(ordered) and ordered[ahead] > value:
+            ahead += 1
+        ranks[value] = ahead + 1
+    return ranks

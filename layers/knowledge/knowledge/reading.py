@@ -1,0 +1,79 @@
+"""Addressed reads: one window of one revision, joined from the passages that tile it, or not at all."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from knowledge.concurrency import both, together
+from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
+from knowledge.results import ReadAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from knowledge.records import Head, PassageRow
+    from knowledge.requests import ReadRequest
+    from knowledge.results import Revision
+    from knowledge.snapshot import Snapshot
+
+
+async def read(snapshots: Sequence[Snapshot], request: ReadRequest) -> ReadAnswer:
+    """Read a window over one snapshot of each scope the caller may read.
+
+    Raises `ResourceUnavailableError`, the same for all reasons, when the revision is not to be read, and
+    `StorageUnavailableError` when its stored passages do not tile the window.
+    """
+    located = await together(_locate(snapshot, request) for snapshot in snapshots)
+    readable = [found for found in located if found is not None]
+    if not readable:
+        raise ResourceUnavailableError
+    snapshot, revision, is_current = readable[0]
+    rows = await _passages(snapshot, revision, is_current=is_current, request=request)
+    content = "".join(_clipped(row, request) for row in rows)
+    locator = rows[0].heading if rows else ""
+    return ReadAnswer(revision, is_current, content, locator, request.offset, request.limit)
+
+
+async def _locate(snapshot: Snapshot, request: ReadRequest) -> tuple[Snapshot, Revision, bool] | None:
+    (head, history), hidden = await both(
+        snapshot.locate(request.item_id, request.revision_id), snapshot.archived_bases()
+    )
+    if head is None or not head.published or head.revision.base_id in hidden:
+        return None
+    if request.base_id and request.base_id != head.revision.base_id:
+        return None
+    chosen = history if request.revision_id else head
+    return None if chosen is None else (snapshot, chosen.revision, _is_current(head, chosen))
+
+
+def _is_current(head: Head, chosen: Head) -> bool:
+    return head.revision.revision_id == chosen.revision.revision_id
+
+
+async def _passages(
+    snapshot: Snapshot, revision: Revision, *, is_current: bool, request: ReadRequest
+) -> list[PassageRow]:
+    start, end = request.offset, min(request.offset + request.limit, revision.total_chars)
+    if start >= end:
+        return []
+    where = (revision.item_id, revision.revision_id, start, end)
+    if is_current and _tiles(rows := await snapshot.current_window(*where), start, end):
+        return rows
+    # The archive's handle may be older than the head that names the revision: look again before giving up.
+    for fresh in (False, True):
+        if _tiles(rows := await snapshot.archived_window(*where, fresh=fresh), start, end):
+            return rows
+    raise StorageUnavailableError
+
+
+def _tiles(rows: Sequence[PassageRow], start: int, end: int) -> bool:
+    """Whether ordered rows cover [start, end) without a gap or an overlap, each with its whole text."""
+    if not rows or rows[0].start > start or rows[-1].end < end:
+        return False
+    joined = all(before.end == after.start for before, after in pairwise(rows))
+    return joined and all(len(row.text) == row.end - row.start for row in rows)
+
+
+def _clipped(row: PassageRow, request: ReadRequest) -> str:
+    return row.text[max(0, request.offset - row.start) : request.offset + request.limit - row.start]

@@ -1,0 +1,108 @@
+"""Rows of the tables as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from knowledge.results import Revision
+from knowledge.schema import PUBLISHED
+
+if TYPE_CHECKING:
+    from knowledge.scopes import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A head or history row: a revision's metadata, and for a head the item's state."""
+
+    state: str
+    revision: Revision
+
+    @property
+    def published(self) -> bool:
+        """Whether readers may see the item."""
+        return self.state == PUBLISHED
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """A passage that one side found; `score` is that side's raw measure."""
+
+    scope: Scope
+    base_id: str
+    item_id: str
+    revision_id: str
+    ordinal: int
+    start: int
+    end: int
+    score: float
+    terms: str
+
+    @property
+    def passage(self) -> tuple[str, int]:
+        """What both sides call the same passage."""
+        return (self.item_id, self.ordinal)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A passage's text and its range [start, end) in the revision, in code points."""
+
+    item_id: str
+    revision_id: str
+    ordinal: int
+    start: int
+    end: int
+    heading: str
+    text: str
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Whether any character of [start, end) is in the passage."""
+        return self.start < end and self.end > start
+
+
+def head_of(scope: Scope, row: dict[str, Any]) -> Head:
+    """A head or history row."""
+    revision = Revision(
+        scope=scope,
+        base_id=row["base_id"],
+        item_id=row["item_id"],
+        revision_id=row["revision_id"],
+        title=row["title"] or "",
+        language=row["language"] or "",
+        published_at=row["published_at"] or "",
+        source_type=row["source_type"] or "",
+        source_uri=row["source_uri"] or "",
+        total_chars=row["total_chars"] or 0,
+        content_sha256=row["content_sha256"] or "",
+    )
+    return Head(row["state"] or "", revision)
+
+
+def retrieved_of(scope: Scope, row: dict[str, Any], score: float) -> Retrieved:
+    """A row of a lexical or semantic query."""
+    return Retrieved(
+        scope=scope,
+        base_id=row["base_id"],
+        item_id=row["item_id"],
+        revision_id=row["revision_id"],
+        ordinal=row["ordinal"],
+        start=row["start"],
+        end=row["end"],
+        score=score,
+        terms=row.get("terms") or "",
+    )
+
+
+def passage_of(row: dict[str, Any]) -> PassageRow:
+    """A passage row with its text."""
+    return PassageRow(
+        item_id=row["item_id"],
+        revision_id=row["revision_id"],
+        ordinal=row["ordinal"],
+        start=row["start"],
+        end=row["end"],
+        heading=row["heading"] or "",
+        text=row["text"] or "",
+    )

@@ -1,0 +1,120 @@
+"""Ranked search: the caller's scopes side by side, both sides at once, passages fused, items answered."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from knowledge.analysis import query_terms, query_words
+from knowledge.concurrency import both, together
+from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
+from knowledge.excerpts import excerpt
+from knowledge.lexical import comparable_scores, possible_score
+from knowledge.ranking import Candidate, Evidence, rank
+from knowledge.results import Scores, SearchAnswer, SearchHit
+from knowledge.retrieval import SEMANTIC_MODES, Question, retrieve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from knowledge.embedding import Vectors
+    from knowledge.ranking import Ranked
+    from knowledge.records import Head, PassageRow, Retrieved
+    from knowledge.requests import SearchRequest
+    from knowledge.retrieval import Found
+    from knowledge.snapshot import Snapshot
+
+    Passage = tuple[str, int]
+    Shown = tuple[dict[str, Head], dict[Passage, PassageRow]]
+
+
+async def search(
+    snapshots: Sequence[Snapshot], request: SearchRequest, embed: Callable[[str], Vectors]
+) -> SearchAnswer:
+    """Answer a request over one snapshot of each scope that the caller may read and that has any knowledge."""
+    vector = asyncio.ensure_future(_embedded(request.query, embed)) if request.mode in SEMANTIC_MODES else None
+    question = Question(request, query_words(request.query), vector)
+    try:
+        found = await retrieve(snapshots, question)
+    finally:
+        if vector is not None:
+            vector.cancel()
+    if request.base_id and not any(one.base_visible for one in found):
+        raise ResourceUnavailableError
+    alpha = request.alpha if request.mode == "hybrid" else None
+    return SearchAnswer(request.mode, alpha, tuple(await _hits(found, question)))
+
+
+async def _embedded(query: str, embed: Callable[[str], Vectors]) -> Vectors:
+    try:
+        return await asyncio.to_thread(embed, query)
+    except Exception as error:
+        raise StorageUnavailableError from error
+
+
+def _fused(found: Sequence[Found], question: Question) -> list[Ranked]:
+    pools = [one.lexical for one in found]
+    scores = comparable_scores(pools, question.words)
+    lexical = {
+        hit.passage: score
+        for pool, row in zip(pools, scores, strict=True)
+        for hit, score in zip(pool.hits, row, strict=True)
+    }
+    semantic = {hit.passage: hit.score for one in found for hit in one.semantic}
+    candidates = [Candidate(*key, lexical.get(key), semantic.get(key)) for key in lexical.keys() | semantic.keys()]
+    evidence = Evidence(possible_score(pools, question.words))
+    return rank(candidates, question.request.mode, question.request.alpha, evidence)
+
+
+async def _hits(found: Sequence[Found], question: Question) -> list[SearchHit]:
+    """The first ranked items whose head says that they are published at the revision found."""
+    wanted = question.request.max_results
+    terms = frozenset(query_terms(question.words))
+    passages = _by_passage(found)
+    hits: list[SearchHit] = []
+    for chunk in _chunks(_fused(found, question), wanted):
+        shown = await _shown(found, [passages[_key(one)][0] for one in chunk])
+        hits += [hit for one in chunk if (hit := _hit(one, passages[_key(one)], shown, terms)) is not None]
+        if len(hits) >= wanted:
+            break
+    return hits[:wanted]
+
+
+def _chunks(ranked: Sequence[Ranked], size: int) -> Iterator[Sequence[Ranked]]:
+    return (ranked[start : start + size] for start in range(0, len(ranked), size))
+
+
+def _key(ranked: Ranked) -> Passage:
+    return (ranked.candidate.item_id, ranked.candidate.ordinal)
+
+
+def _by_passage(found: Sequence[Found]) -> dict[Passage, tuple[Retrieved, float | None]]:
+    """What was retrieved, with the raw BM25 of its own scope."""
+    semantic = {hit.passage: (hit, None) for one in found for hit in one.semantic}
+    return {**semantic, **{hit.passage: (hit, hit.score) for one in found for hit in one.lexical.hits}}
+
+
+async def _shown(found: Sequence[Found], hits: Sequence[Retrieved]) -> Shown:
+    """Heads and texts of the hits, one wave over all scopes."""
+    mine = [(one.snapshot, [hit for hit in hits if hit.scope == one.snapshot.scope]) for one in found]
+    parts = await together(_shown_in(snapshot, own) for snapshot, own in mine if own)
+    heads = {item: head for part, _ in parts for item, head in part.items()}
+    return heads, {key: row for _, part in parts for key, row in part.items()}
+
+
+async def _shown_in(snapshot: Snapshot, hits: Sequence[Retrieved]) -> Shown:
+    return await both(snapshot.heads([hit.item_id for hit in hits]), snapshot.texts(hits))
+
+
+def _hit(
+    ranked: Ranked, retrieved: tuple[Retrieved, float | None], shown: Shown, terms: frozenset[str]
+) -> SearchHit | None:
+    found, raw = retrieved
+    head, row = shown[0].get(found.item_id), shown[1].get(found.passage)
+    if head is None or not head.published or head.revision.revision_id != found.revision_id:
+        return None
+    if row is None:
+        raise StorageUnavailableError
+    part = excerpt(row.text, terms)
+    scores = Scores(ranked.score, raw, ranked.candidate.semantic, ranked.lexical_rank, ranked.semantic_rank)
+    return SearchHit(head.revision, part.text, row.start + part.offset, row.heading, scores)

@@ -1,0 +1,161 @@
+"""One scope at one moment: every query that the reading side sends to its two tables.
+
+Each query filters on the scope although the table is the scope's own: a wall behind the wall.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from knowledge.errors import StorageUnavailableError
+from knowledge.faults import storage_faults
+from knowledge.lance import any_term, col, lit
+from knowledge.records import Head, PassageRow, Retrieved, head_of, passage_of, retrieved_of
+from knowledge.schema import (
+    ARCHIVED,
+    BASE,
+    HEAD,
+    HISTORY,
+    PASSAGE,
+    PUBLISHED,
+    head_place,
+    history_place,
+    passage_place,
+    window_places,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from knowledge.embedding import Vectors
+    from knowledge.lance import AsyncTable, Expr
+    from knowledge.scopes import Scope
+
+ALL_PARTITIONS: Final = 100_000
+"""Probes of a vector query: all that there are, because fewer lose recall (6 % measured) and save little."""
+
+_CANDIDATE: Final = ["scope", "base_id", "item_id", "revision_id", "ordinal", "start", "end"]
+_PASSAGE: Final = ["scope", "item_id", "revision_id", "ordinal", "start", "end", "heading", "text"]
+_HEAD: Final = [
+    "scope", "kind", "base_id", "item_id", "revision_id", "state", "title", "language", "published_at",
+    "source_type", "source_uri", "total_chars", "content_sha256",
+]  # fmt: skip
+
+
+@dataclass(slots=True)
+class Tables:
+    """Handles of a scope; `revisions` is opened only by the reads that need it."""
+
+    current: AsyncTable
+    open_revisions: Callable[[bool], Awaitable[AsyncTable | None]]
+
+
+class Snapshot:
+    """Queries over one scope's tables, all against one version of `current`."""
+
+    def __init__(self, scope: Scope, tables: Tables) -> None:
+        self.scope = scope
+        self._tables = tables
+
+    async def passages(self) -> int:
+        """Number of passages that can be searched."""
+        with storage_faults():
+            return await self._tables.current.count_rows(self._where(_kind(PASSAGE)).to_sql())
+
+    async def archived_bases(self) -> frozenset[str]:
+        """Ids of the bases that are taken out of service."""
+        rows = await self._rows(_kind(BASE), ["scope", "base_id", "state"])
+        return frozenset(row["base_id"] for row in rows if row["state"] == ARCHIVED)
+
+    async def has_published(self, base_id: str) -> bool:
+        """Whether a base has at least one published item here."""
+        where = _kind(HEAD) & (col("base_id") == lit(base_id)) & (col("state") == lit(PUBLISHED))
+        return bool(await self._rows(where, ["scope"], limit=1))
+
+    async def lexical(self, terms: str, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
+        """Passages by BM25, best first; `score` is raw and `terms` are the passage's own."""
+        query = self._tables.current.query().nearest_to_text(any_term(terms, "terms"))
+        narrowed = query.where(self._candidates(base_id, exclude)).select([*_CANDIDATE, "terms", "_score"]).limit(limit)
+        return [retrieved_of(self.scope, row, row["_score"]) for row in await self._listed(narrowed)]
+
+    async def semantic(self, vector: Vectors, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
+        """Passages by cosine, best first; `score` is the raw cosine."""
+        query = self._tables.current.query().nearest_to(vector).distance_type("cosine").nprobes(ALL_PARTITIONS)
+        narrowed = query.where(self._candidates(base_id, exclude)).select([*_CANDIDATE, "_distance"]).limit(limit)
+        return [retrieved_of(self.scope, row, 1.0 - row["_distance"]) for row in await self._listed(narrowed)]
+
+    async def heads(self, item_ids: Sequence[str]) -> dict[str, Head]:
+        """Head rows of the items that have one."""
+        rows = await self._rows(col("place").isin([head_place(item) for item in item_ids]), _HEAD)
+        return {row["item_id"]: head_of(self.scope, row) for row in rows if row["kind"] == HEAD}
+
+    async def locate(self, item_id: str, revision_id: str) -> tuple[Head | None, Head | None]:
+        """An item's head, and the history row of one of its revisions."""
+        places = [head_place(item_id), history_place(item_id, revision_id)]
+        rows = [row for row in await self._rows(col("place").isin(places), _HEAD) if row["item_id"] == item_id]
+        heads = [head_of(self.scope, row) for row in rows if row["kind"] == HEAD]
+        history = [head_of(self.scope, row) for row in rows if _is_history(row, revision_id)]
+        return (heads[0] if heads else None), (history[0] if history else None)
+
+    async def texts(self, hits: Sequence[Retrieved]) -> dict[tuple[str, int], PassageRow]:
+        """Text of retrieved passages, by item and ordinal."""
+        places = sorted({passage_place(hit.item_id, hit.revision_id, hit.start) for hit in hits})
+        wanted = {(hit.item_id, hit.revision_id, hit.ordinal) for hit in hits}
+        rows = [passage_of(row) for row in await self._rows(col("place").isin(places), _PASSAGE)]
+        return {
+            (row.item_id, row.ordinal): row for row in rows if (row.item_id, row.revision_id, row.ordinal) in wanted
+        }
+
+    async def current_window(self, item_id: str, revision_id: str, start: int, end: int) -> list[PassageRow]:
+        """Passages of the current revision that overlap [start, end), in order."""
+        return await self._window(self._tables.current, item_id, revision_id, start, end)
+
+    async def archived_window(
+        self, item_id: str, revision_id: str, start: int, end: int, *, fresh: bool
+    ) -> list[PassageRow]:
+        """The same from the archive of all revisions; `fresh` reopens it first."""
+        table = await self._tables.open_revisions(fresh)
+        if table is None:
+            raise StorageUnavailableError
+        return await self._window(table, item_id, revision_id, start, end)
+
+    async def _window(
+        self, table: AsyncTable, item_id: str, revision_id: str, start: int, end: int
+    ) -> list[PassageRow]:
+        places = window_places(item_id, revision_id, start, end)
+        # A range, not a list: a list looks every address up by itself and reads the same index page each time.
+        where = (col("place") >= lit(places[0])) & (col("place") <= lit(places[-1]))
+        rows = [passage_of(row) for row in await self._listed(table.query().where(self._where(where)).select(_PASSAGE))]
+        mine = [row for row in rows if row.item_id == item_id and row.revision_id == revision_id]
+        return sorted((row for row in mine if row.overlaps(start, end)), key=lambda row: row.ordinal)
+
+    def _candidates(self, base_id: str, exclude: Iterable[str]) -> Expr:
+        where = self._where(_kind(PASSAGE))
+        if base_id:
+            where = where & (col("base_id") == lit(base_id))
+        excluded = sorted(exclude)
+        return where & ~col("item_id").isin(excluded) if excluded else where
+
+    def _where(self, condition: Expr) -> Expr:
+        return (col("scope") == lit(self.scope.name)) & condition
+
+    async def _rows(self, where: Expr, columns: list[str], limit: int | None = None) -> list[dict[str, Any]]:
+        query = self._tables.current.query().where(self._where(where)).select(columns)
+        return await self._listed(query if limit is None else query.limit(limit))
+
+    async def _listed(self, query: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - three query classes share no base
+        with storage_faults():
+            table = await query.to_arrow()
+        rows: list[dict[str, Any]] = table.to_pylist()
+        if any(row["scope"] != self.scope.name for row in rows):
+            raise StorageUnavailableError
+        return rows
+
+
+def _kind(kind: str) -> Expr:
+    return col("kind") == lit(kind)
+
+
+def _is_history(row: dict[str, Any], revision_id: str) -> bool:
+    return bool(row["kind"] == HISTORY and row["revision_id"] == revision_id)
