@@ -150,7 +150,7 @@ def test_the_pure_modules_open_nothing() -> None:
 
 def test_a_pure_module_that_opens_something_is_caught() -> None:
     opens = module("knowledge.ranking", "def weights():\n    return open('weights')\n")
-    reaches = module("knowledge.schema", "from knowledge import dataset\n")
+    reaches = module("knowledge.schema", "from knowledge import lance\n")
     reads = module("knowledge.scopes", "from pathlib import Path\n")
     fine = module("knowledge.errors", "from dataclasses import dataclass\n")
     assert impure_modules([opens, reaches, reads, fine]) == [

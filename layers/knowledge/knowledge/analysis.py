@@ -28,9 +28,7 @@ STEMMERS: Final = {"en": "english", "es": "spanish", "pt": "portuguese", "de": "
 MAX_QUERY_WORDS: Final = 256
 """Words of one query that are searched for; a question has fewer, a pathological one may not."""
 
-_UNSPACED: Final = (
-    r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
-)
+_UNSPACED: Final = r"\u3040-\u30ff\uff66-\uff9f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
 _TOKEN: Final = re.compile(
     rf"(?P<unspaced>[{_UNSPACED}々ー]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])\w)+(?:(?:[-./:+#'’]|(?:\+\+))*(?:(?![{_UNSPACED}])\w)+)*(?:\+\+|#)?)"
@@ -87,10 +85,16 @@ def _pairs(run: str) -> list[str]:
 def _word_terms(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     whole = unicodedata.normalize("NFKC", word)
     parts = [part for piece in _CAMEL.split(whole) for part in _PART.findall(piece)]
-    found = [term for part in parts for term in _stems(part, languages)]
-    if len(parts) > 1 or not whole.isalnum():
-        found.append(_joined(whole))
+    spellings = _spellings(whole, parts)
+    found = [term for spelling in spellings for term in _stems(spelling, languages)]
     return tuple(dict.fromkeys(term for term in found if term))
+
+
+def _spellings(whole: str, parts: list[str]) -> list[str]:
+    if len(parts) == 1 and whole.isalnum():
+        return parts
+    # The part of a name like C++ or C# alone would find every C.
+    return [_joined(whole)] if len(parts) == 1 else [*parts, _joined(whole)]
 
 
 def _joined(identifier: str) -> str:
@@ -100,7 +104,7 @@ def _joined(identifier: str) -> str:
 
 def _stems(word: str, languages: tuple[str, ...]) -> list[str]:
     lowered = word.lower()
-    if not languages or word.isdigit():
+    if not languages or not word.isalpha():
         return [_fold(lowered)]
     # Folding comes after stemming, and the folded form is stemmed too: "configuracao" must meet "configuração".
     forms = {lowered, _fold(lowered)}

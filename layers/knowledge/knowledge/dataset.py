@@ -99,7 +99,7 @@ class Dataset:
             self._connection = None
 
     async def run(self, scopes: Sequence[Scope], work: Callable[[list[Snapshot]], Awaitable[T]]) -> T:
-        """Do work on a snapshot of each scope that has tables; once more on fresh ones if a version was cleaned away."""
+        """Do work on a snapshot of each scope that has tables; once more if a version was cleaned away meanwhile."""
         try:
             return await work(await self._snapshots(scopes))
         except StaleVersionError:

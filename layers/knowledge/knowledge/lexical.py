@@ -26,7 +26,7 @@ K1: Final = 1.2
 B: Final = 0.75
 """BM25's constants, as Lance's full-text index has them."""
 
-_RIDGE: Final = 0.05
+_RIDGE: Final = 0.002
 """Pull of a recovered idf towards the counted one: terms that always come together cannot be told apart by scores."""
 
 

@@ -1,0 +1,80 @@
+"""BM25 across scopes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+
+from knowledge.lexical import K1, B, Pool, common_statistics, comparable_scores, possible_score
+from knowledge.records import Retrieved
+from knowledge.scopes import Scope
+
+WORDS = [("alpha",), ("beta",), ("gamma",)]
+
+
+def bm25(corpus: list[list[str]], document: list[str], terms: list[str]) -> float:
+    mean = sum(map(len, corpus)) / len(corpus)
+    total = 0.0
+    for term in terms:
+        frequency = sum(term in other for other in corpus)
+        count = document.count(term)
+        idf = math.log(1 + (len(corpus) - frequency + 0.5) / (frequency + 0.5))
+        total += idf * count * (K1 + 1) / (count + K1 * (1 - B + B * len(document) / mean))
+    return total
+
+
+def pool(scope: Scope, corpus: list[list[str]], depth: int) -> Pool:
+    terms = [term for word in WORDS for term in word]
+    scored = [(bm25(corpus, text, terms), number, text) for number, text in enumerate(corpus)]
+    matching = sorted((one for one in scored if one[0] > 0), key=lambda one: (-one[0], one[1]))
+    hits = tuple(
+        Retrieved(scope, "b", f"{scope.id}-{number}", "r", 0, 0, 9, score, " ".join(text))
+        for score, number, text in matching[:depth]
+    )
+    return Pool(hits, len(corpus), complete=len(matching) < depth)
+
+
+def large_corpus() -> list[list[str]]:
+    """5,000 texts: beta in every second, alpha in every 500th, gamma nowhere."""
+    filler = [f"word{number}" for number in range(97)]
+    return [
+        [filler[number % 97], filler[number * 7 % 97], filler[number * 11 % 97]]
+        + (["beta"] if number % 2 == 0 else [])
+        + (["alpha"] if number % 500 == 0 else [])
+        for number in range(5000)
+    ]
+
+
+def test_one_scope_keeps_its_own_scores() -> None:
+    mine = pool(Scope("owner", "ana"), [["alpha", "beta"], ["beta"], ["none"]], 10)
+    empty = Pool((), 900, complete=True)
+    assert comparable_scores([mine, empty], WORDS) == [[hit.score for hit in mine.hits], []]
+
+
+def test_a_perfect_hit_among_few_notes_beats_partial_hits_among_thousands() -> None:
+    notes = [["alpha", "beta", "gamma", "note"], *[["beta", "other", "note"]] * 19]
+    mine, team = pool(Scope("owner", "ana"), notes, 128), pool(Scope("team", "big"), large_corpus(), 128)
+    assert mine.hits[0].score < team.hits[0].score
+    own, theirs = comparable_scores([mine, team], WORDS)
+    assert own[0] > max(theirs)
+    assert max(own[1:]) < max(theirs)
+
+
+def test_document_frequencies_are_recovered_from_the_scores_of_a_full_pool() -> None:
+    corpus = large_corpus()
+    full = pool(Scope("team", "big"), corpus, 128)
+    assert not full.complete
+    found = common_statistics([full], ["alpha", "beta", "gamma"]).frequencies
+    true = Counter(term for text in corpus for term in set(text))
+    assert found["beta"] == pytest.approx(true["beta"], rel=0.35)
+    assert found.get("gamma", 0) == 0
+
+
+def test_the_possible_score_counts_each_word_once_by_its_best_known_stem() -> None:
+    mine = pool(Scope("owner", "ana"), [["alpha"], ["beta"], ["beta"], ["x"]], 10)
+    plain = possible_score([mine], [("alpha",)])
+    assert possible_score([mine], [("alpha", "unknown-stem")]) == plain
+    assert possible_score([mine], [("missing",)]) > plain
+    assert possible_score([mine], []) == 0
