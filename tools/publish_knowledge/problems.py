@@ -1,0 +1,21 @@
+"""What is wrong with one file: never a reason to leave out the rest of a batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class UnusableFileError(Exception):
+    """A file that cannot be published; the message says what is wrong and how to put it right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One file that was left out, by its path as the user would name it, and why."""
+
+    path: str
+    reason: str
+
+    def as_dict(self) -> dict[str, str]:
+        """JSON form."""
+        return {"path": self.path, "reason": self.reason}
