@@ -28,7 +28,11 @@ STEMMERS: Final = {"en": "english", "es": "spanish", "pt": "portuguese", "de": "
 MAX_QUERY_WORDS: Final = 256
 """Words of one query that are searched for; a question has fewer, a pathological one may not."""
 
-_UNSPACED: Final = r"\u3040-\u30ff\uff66-\uff9f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
+_UNSPACED: Final = (
+    r"\u3040-\u30ff\uff66-\uff9f"  # kana, full and half width
+    r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+)
 _TOKEN: Final = re.compile(
     rf"(?P<unspaced>[{_UNSPACED}々ー]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])\w)+(?:(?:[-./:+#'’]|(?:\+\+))*(?:(?![{_UNSPACED}])\w)+)*(?:\+\+|#)?)"
