@@ -1,0 +1,60 @@
+"""The function's settings: one value, read from the environment by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from knowledge.dataset import storage_options_from
+from knowledge.embedding import LOCAL
+from search_knowledge.claims import ClaimNames
+
+DEFAULT_REQUIRED_SCOPE: Final = "knowledge:read"
+_HIDDEN: Final = "hidden"
+_WORDS: Final = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that the function is told from outside.
+
+    A missing or unreadable value never widens what may be done: `runtime_switch` is off unless it is `on`, and an empty
+    `required_scope` in the environment means the default one.
+    """
+
+    uri: str = ""
+    embedding: str = LOCAL
+    runtime_switch: str = ""
+    required_scope: str = DEFAULT_REQUIRED_SCOPE
+    claim_names: ClaimNames = field(default_factory=ClaimNames)
+    listed: bool = True
+    storage_options: Mapping[str, str] = field(default_factory=dict)
+    in_lambda: bool = False
+
+
+def settings_from(environ: Mapping[str, str]) -> Settings:
+    """The settings that environment variables make; empty ones count as missing. Raises nothing."""
+    given = {name: value for name, value in environ.items() if value}
+    return Settings(
+        uri=given.get("LANCEDB_URI", ""),
+        embedding=given.get("EMBEDDING", LOCAL),
+        runtime_switch=given.get("RUNTIME_SWITCH", ""),
+        required_scope=given.get("REQUIRED_SCOPE", DEFAULT_REQUIRED_SCOPE),
+        claim_names=_claim_names(given),
+        listed=given.get("TOOL_LISTING", "").strip().lower() != _HIDDEN,
+        storage_options=storage_options_from(given),
+        in_lambda="AWS_LAMBDA_RUNTIME_API" in given,
+    )
+
+
+def _claim_names(given: Mapping[str, str]) -> ClaimNames:
+    usual = ClaimNames()
+    return ClaimNames(
+        owner=given.get("OWNER_CLAIM", usual.owner),
+        teams=given.get("TEAMS_CLAIM", usual.teams),
+        scope=given.get("SCOPE_CLAIM", usual.scope),
+        client=given.get("CLIENT_CLAIM", usual.client),
+        tier=given.get("TIER_CLAIM", usual.tier),
+        teams_are_words=given.get("TEAMS_FORM") == _WORDS,
+    )
