@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from knowledge.scopes import Scope
-from publish_knowledge.store import Store
+from knowledge.schema import META_SCOPE, PASSAGE
+from knowledge.scopes import Scope, parse_scope
+from publish_knowledge import marker
+from publish_knowledge.store import Store, Table
+from publish_knowledge.tables import ScopeTables, require_scope
+
+MAX_FRAGMENTS: Final = 10
+"""Each fragment more costs every query a request more."""
+
+MAX_UNINDEXED: Final = 1_000
+"""Rows outside the index are scanned by every query: about a millisecond for this many."""
+
+INDEX_VECTORS_FROM: Final = 2_000
+"""Passages from which a vector index pays: it is kept in a warm process, the bare column is read at every query."""
+
+PARTITION_ROWS: Final = 4_096
+"""Passages in one partition. All are probed, so more partitions only make more reads."""
+
+_OUTGROWN: Final = 4
+"""Partitions are made anew when there should be this many times more."""
+_INDEX_PREFIX: Final = "vector_in_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,4 +40,58 @@ class OptimizeReport:
 
 async def optimize_dataset(store: Store, scope: Scope | None = None) -> tuple[OptimizeReport, ...]:
     """Optimize both tables of a scope, or of every scope."""
-    raise NotImplementedError
+    scopes = [scope] if scope else await scopes_of(store)
+    reports: list[OptimizeReport] = []
+    for one in scopes:
+        tables = await require_scope(store, one)
+        if tables is not None:
+            await _optimize(tables)
+            reports += [await _report(one, table) for table in (tables.current, tables.revisions)]
+    return tuple(reports)
+
+
+async def scopes_of(store: Store) -> list[Scope]:
+    """Every scope that has a `current` table, by name."""
+    await marker.require_dataset(store)
+    scopes: list[Scope] = []
+    for name in await store.names():
+        table = await store.open(name) if name.startswith("current_") else None
+        named = marker.metadata_of(await table.schema()).get(META_SCOPE) if table else None
+        if named:
+            scopes.append(parse_scope(named))
+    return sorted(scopes)
+
+
+async def keep_quick(tables: ScopeTables) -> None:
+    """After publishing: optimize what needs it, and nothing else."""
+    for table in (tables.current, tables.revisions):
+        health = await table.health()
+        waiting = max((index.unindexed_rows for index in health.indexes.values()), default=0)
+        if health.fragments > MAX_FRAGMENTS or waiting > MAX_UNINDEXED:
+            await table.optimize()
+    await _index_vectors(tables.current)
+
+
+async def _optimize(tables: ScopeTables) -> None:
+    for table in (tables.current, tables.revisions):
+        await table.optimize()
+    await _index_vectors(tables.current)
+
+
+async def _index_vectors(table: Table) -> None:
+    passages = await table.count({"kind": PASSAGE})
+    if passages < INDEX_VECTORS_FROM:
+        return
+    index = (await table.health()).indexes.get("vector")
+    wanted = max(1, passages // PARTITION_ROWS)
+    if index is None:
+        await table.index_vectors(f"{_INDEX_PREFIX}{wanted}", wanted)
+    elif wanted >= _OUTGROWN * int(index.name.removeprefix(_INDEX_PREFIX)):
+        await table.index_vectors(f"{_INDEX_PREFIX}{wanted}", wanted)
+        await table.drop_index(index.name)
+
+
+async def _report(scope: Scope, table: Table) -> OptimizeReport:
+    health = await table.health()
+    waiting = max((index.unindexed_rows for index in health.indexes.values()), default=0)
+    return OptimizeReport(table.name, scope.name, health.fragments, waiting)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final
 
+from knowledge.errors import InvalidRequestError
+from knowledge.schema import PUBLISHED
 from knowledge.scopes import Scope
+from publish_knowledge import marker
+from publish_knowledge.batch import Run, outcome_of, plan_batch, publish_batch
 from publish_knowledge.documents import Document
 from publish_knowledge.embedder import Embedder
-from publish_knowledge.plan import PublishReport
+from publish_knowledge.lifecycle import take_out
+from publish_knowledge.maintenance import keep_quick
+from publish_knowledge.plan import ItemHead, ItemOutcome, Prepared, PublishReport, plan_step, prepare
 from publish_knowledge.store import Store
+from publish_knowledge.tables import ScopeTables, ensure_scope, open_scope
 
 Progress = Callable[[str, int, int], None]
-"""Hears the stage ("plan", "embed", "commit", "optimize"), how much of it is done and how much there is."""
+"""Hears the stage ("publish", "optimize"), how much of it is done and how much there is."""
+
+BATCH_ITEMS: Final = 200
+BATCH_CHARS: Final = 1_000_000
+"""Limits of one commit: about 2,500 passages are written in half a second, and interrupting loses at most that."""
 
 
-async def publish(
+async def publish(  # noqa: PLR0913 - the keywords are the command's options
     store: Store,
     scope: Scope,
     base_id: str,
@@ -32,4 +44,82 @@ async def publish(
     `prune` archives the base's published items whose source path is neither a document's nor in `present` (paths of
     files that are there but could not be read). Raises `InvalidRequestError` for an archived base.
     """
-    raise NotImplementedError
+    if draft and prune:
+        raise InvalidRequestError("A draft changes nothing that may be read, so it cannot prune. Leave one of the two.")
+    batch, refused = _distinct(prepare(scope, base_id, document) for document in documents)
+    kept = {*present, *(prepared.document.source_path for prepared in batch), *(one.source_path for one in refused)}
+    tables = await _opened(store, scope, dry_run=dry_run)
+    if tables is None:
+        return PublishReport((*_untouched(batch, draft=draft), *refused), dry_run=True)
+    if await tables.base_archived(base_id):
+        msg = f"The base {base_id!r} of {scope.name} is archived. Restore it before you publish into it."
+        raise InvalidRequestError(msg, field="base_id")
+    gone = await _gone(tables, base_id, batch, kept) if prune else []
+    if dry_run:
+        planned = await plan_batch(tables, batch, draft=draft)
+        outcomes = [*map(outcome_of, planned.steps), *refused, *map(_pruned, gone)]
+        return PublishReport(tuple(outcomes), dry_run=True)
+    outcomes = await _published(Run(tables, base_id, embedder, draft), batch, on_progress)
+    await take_out(tables, gone)
+    outcomes += [*refused, *map(_pruned, gone)]
+    if any(outcome.action != "unchanged" for outcome in outcomes):
+        on_progress("optimize", 0, 1)
+        await keep_quick(tables)
+        on_progress("optimize", 1, 1)
+    return PublishReport(tuple(outcomes))
+
+
+async def _opened(store: Store, scope: Scope, *, dry_run: bool) -> ScopeTables | None:
+    if dry_run:
+        return await open_scope(store, scope) if await marker.dataset_exists(store) else None
+    await marker.ensure_dataset(store)
+    return await ensure_scope(store, scope)
+
+
+async def _published(run: Run, documents: Sequence[Prepared], on_progress: Progress) -> list[ItemOutcome]:
+    outcomes: list[ItemOutcome] = []
+    on_progress("publish", 0, len(documents))
+    for batch in _batches(documents):
+        outcomes += await publish_batch(run, batch)
+        on_progress("publish", len(outcomes), len(documents))
+    return outcomes
+
+
+def _distinct(prepared: Iterable[Prepared]) -> tuple[list[Prepared], list[ItemOutcome]]:
+    first: dict[str, Prepared] = {}
+    refused: list[ItemOutcome] = []
+    for one in prepared:
+        known = first.setdefault(one.item_id, one)
+        if known is not one:
+            detail = f"{known.document.source_path} claims the same id. Give one of the two files an id of its own."
+            refused.append(ItemOutcome(one.document.source_path, one.item_id, "", "refused", detail))
+    return list(first.values()), refused
+
+
+def _untouched(batch: Iterable[Prepared], *, draft: bool) -> list[ItemOutcome]:
+    return [outcome_of(plan_step(prepared, None, draft=draft)) for prepared in batch]
+
+
+async def _gone(tables: ScopeTables, base_id: str, batch: Iterable[Prepared], kept: Collection[str]) -> list[ItemHead]:
+    items = {prepared.item_id for prepared in batch}
+    published = [head for head in await tables.heads_in(base_id) if head.state == PUBLISHED]
+    gone = [head for head in published if head.item_id not in items and head.source_uri not in kept]
+    return sorted(gone, key=lambda head: (head.source_uri, head.item_id))
+
+
+def _pruned(head: ItemHead) -> ItemOutcome:
+    return ItemOutcome(head.source_uri, head.item_id, head.revision_id, "archived", "Its file is gone.")
+
+
+def _batches(documents: Sequence[Prepared]) -> Iterator[list[Prepared]]:
+    batch: list[Prepared] = []
+    chars = 0
+    for prepared in documents:
+        size = len(prepared.document.text)
+        if batch and (len(batch) == BATCH_ITEMS or chars + size > BATCH_CHARS):
+            yield batch
+            batch, chars = [], 0
+        batch.append(prepared)
+        chars += size
+    if batch:
+        yield batch

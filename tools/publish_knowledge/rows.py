@@ -1,0 +1,212 @@
+"""Values to Arrow rows of the schema, and back. Nothing here opens anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from knowledge.schema import (
+    ARCHIVED,
+    BASE,
+    DRAFT,
+    HEAD,
+    HISTORY,
+    PASSAGE,
+    PUBLISHED,
+    base_place,
+    head_place,
+    history_place,
+    passage_place,
+    row_key,
+)
+from knowledge.scopes import Scope
+from publish_knowledge.documents import Document
+from publish_knowledge.passages import Passage, indexed_terms
+from publish_knowledge.plan import ItemHead
+
+HalfVectors = npt.NDArray[np.float16]
+
+HEAD_COLUMNS: Final = tuple(field.name for field in fields(ItemHead))
+REVISION_COLUMNS: Final = (
+    *("item_id", "base_id", "revision_id", "title", "language", "source_type", "source_uri"),
+    *("total_chars", "content_sha256", "previous_id", "fingerprint", "created_at"),
+)
+PASSAGE_COLUMNS: Final = ("ordinal", "start", "end", "heading", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """One passage of a stored revision: its exact text and range [start, end)."""
+
+    ordinal: int
+    start: int
+    end: int
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRevision:
+    """A revision as the archive has it. `vectors` has shape (len(passages), dimensions), in passage order."""
+
+    item_id: str
+    base_id: str
+    revision_id: str
+    title: str
+    language: str
+    source_type: str
+    source_uri: str
+    total_chars: int
+    content_sha256: str
+    previous_id: str
+    fingerprint: str
+    created_at: str
+    passages: tuple[StoredPassage, ...]
+    vectors: HalfVectors
+
+    @property
+    def complete(self) -> bool:
+        """Whether the passages tile [0, total_chars) exactly."""
+        return tiles([(passage.start, passage.end) for passage in self.passages], self.total_chars)
+
+    def document(self) -> Document:
+        """The document again, for all that is derived from title, language and text."""
+        text = "".join(passage.text for passage in self.passages)
+        return Document(
+            source_path=self.source_uri,
+            text=text,
+            title=self.title,
+            language=self.language,
+            kind="plain",
+            item_source="",
+            source_type=self.source_type,
+        )
+
+
+def tiles(ranges: Sequence[tuple[int, int]], total: int) -> bool:
+    """Whether ranges in order cover [0, total) without gap or overlap; even an empty text has one."""
+    starts = [0, *(end for _, end in ranges)]
+    return bool(ranges) and starts[:-1] == [start for start, _ in ranges] and starts[-1] == total
+
+
+def parts_of(revision: StoredRevision) -> list[Passage]:
+    """The stored passages as the text side knows them."""
+    return [Passage(each.start, each.end, each.heading, each.ordinal) for each in revision.passages]
+
+
+def head_rows(scope: Scope, schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
+    """One head row for each item."""
+    return pa.Table.from_pylist([_head(scope, head) for head in heads], schema=schema)
+
+
+def history_rows(scope: Scope, schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
+    """The history rows of the revisions that these heads make current."""
+    return pa.Table.from_pylist([_history(scope, head) for head in heads], schema=schema)
+
+
+def base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: bool) -> pa.Table:
+    """The row that holds a base's state."""
+    row = {
+        **_identity(scope, BASE, base_id, ""),
+        "key": row_key(BASE, base_id),
+        "place": base_place(base_id),
+        "revision_id": "",
+        "state": ARCHIVED if archived else PUBLISHED,
+    }
+    return pa.Table.from_pylist([row], schema=schema)
+
+
+def current_passages(scope: Scope, schema: pa.Schema, revision: StoredRevision) -> pa.Table:
+    """The passage rows that make a revision searchable; terms are worked out here, vectors are the stored ones."""
+    document = revision.document()
+    terms = [indexed_terms(document, part) for part in parts_of(revision)]
+    return _table(schema, {**_passages(scope, revision), "terms": terms}, revision)
+
+
+def archive_rows(scope: Scope, schema: pa.Schema, revision: StoredRevision) -> pa.Table:
+    """The rows that keep a revision for good: each carries the revision's metadata, and so explains itself."""
+    repeated = {name: [getattr(revision, name)] * len(revision.passages) for name in REVISION_COLUMNS}
+    return _table(schema, {**repeated, **_passages(scope, revision)}, revision)
+
+
+def heads_from(rows: pa.Table) -> list[ItemHead]:
+    """Head or history rows as values; a column that is null becomes empty."""
+    return [_head_from(row) for row in rows.select(list(HEAD_COLUMNS)).to_pylist()]
+
+
+def revisions_from(rows: pa.Table) -> dict[str, StoredRevision]:
+    """Rows of the archive, grouped by revision id."""
+    ordered = rows.sort_by([("revision_id", "ascending"), ("ordinal", "ascending")])
+    vectors = vectors_from(ordered.column("vector"))
+    grouped: dict[str, list[int]] = {}
+    for index, revision in enumerate(ordered.column("revision_id").to_pylist()):
+        grouped.setdefault(revision, []).append(index)
+    listed = ordered.select([*REVISION_COLUMNS, *PASSAGE_COLUMNS]).to_pylist()
+    return {
+        revision: _revision_from([listed[index] for index in indexes], vectors[indexes[0] : indexes[-1] + 1])
+        for revision, indexes in grouped.items()
+    }
+
+
+def vectors_from(column: pa.ChunkedArray) -> HalfVectors:
+    """Shape (rows, dimensions) of a vector column without nulls."""
+    width = column.type.list_size
+    flat = column.combine_chunks().flatten() if len(column) else pa.array([], pa.float16())
+    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.float16).reshape(-1, width)
+
+
+def _head(scope: Scope, head: ItemHead) -> dict[str, Any]:
+    columns = {name: getattr(head, name) for name in HEAD_COLUMNS}
+    key, place = row_key(HEAD, head.item_id), head_place(head.item_id)
+    return {**columns, **_identity(scope, HEAD, head.base_id, head.item_id), "key": key, "place": place}
+
+
+def _history(scope: Scope, head: ItemHead) -> dict[str, Any]:
+    key = row_key(HISTORY, head.item_id, head.revision_id)
+    place = history_place(head.item_id, head.revision_id)
+    return {**_head(scope, head), "kind": HISTORY, "state": None, "key": key, "place": place}
+
+
+def _identity(scope: Scope, kind: str, base_id: str, item_id: str) -> dict[str, Any]:
+    return {"kind": kind, "scope": scope.name, "base_id": base_id, "item_id": item_id, "ordinal": 0}
+
+
+def _passages(scope: Scope, revision: StoredRevision) -> dict[str, list[Any]]:
+    item, own, count = revision.item_id, revision.revision_id, len(revision.passages)
+    return {
+        "key": [row_key(PASSAGE, item, own, each.ordinal) for each in revision.passages],
+        "place": [passage_place(item, own, each.start) for each in revision.passages],
+        "kind": [PASSAGE] * count,
+        "scope": [scope.name] * count,
+        "base_id": [revision.base_id] * count,
+        "item_id": [item] * count,
+        "revision_id": [own] * count,
+        **{name: [getattr(each, name) for each in revision.passages] for name in PASSAGE_COLUMNS},
+    }
+
+
+def _table(schema: pa.Schema, columns: dict[str, list[Any]], revision: StoredRevision) -> pa.Table:
+    count, width = len(revision.passages), schema.field("vector").type.list_size
+    flat = pa.array(np.ascontiguousarray(revision.vectors, dtype=np.float16).reshape(-1))
+    arrays = {
+        field.name: pa.array(columns[field.name], field.type) if field.name in columns else pa.nulls(count, field.type)
+        for field in schema
+    }
+    arrays["vector"] = pa.FixedSizeListArray.from_arrays(flat, width)
+    return pa.Table.from_arrays([arrays[field.name].cast(field.type) for field in schema], schema=schema)
+
+
+def _head_from(row: dict[str, Any]) -> ItemHead:
+    empty: dict[str, Any] = {"sequence": 0, "total_chars": 0, "state": DRAFT}
+    filled = {name: empty.get(name, "") if row[name] is None else row[name] for name in HEAD_COLUMNS}
+    return ItemHead(**filled)
+
+
+def _revision_from(rows: list[dict[str, Any]], vectors: HalfVectors) -> StoredRevision:
+    passages = tuple(StoredPassage(**{name: row[name] for name in PASSAGE_COLUMNS}) for row in rows)
+    return StoredRevision(**{name: rows[0][name] for name in REVISION_COLUMNS}, passages=passages, vectors=vectors)
