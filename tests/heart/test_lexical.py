@@ -30,7 +30,7 @@ def pool(scope: Scope, corpus: list[list[str]], depth: int) -> Pool:
     scored = [(bm25(corpus, text, terms), number, text) for number, text in enumerate(corpus)]
     matching = sorted((one for one in scored if one[0] > 0), key=lambda one: (-one[0], one[1]))
     hits = tuple(
-        Retrieved(scope, "b", f"{scope.id}-{number}", "r", 0, 0, 9, score, " ".join(text))
+        Retrieved(scope, "b", f"{scope.id}-{number}", "r", 0, score, " ".join(text))
         for score, number, text in matching[:depth]
     )
     return Pool(hits, len(corpus), complete=len(matching) < depth)

@@ -20,7 +20,7 @@ COSINES = st.none() | st.sampled_from([-0.5, 0.0, 0.7, 0.8, 0.81]) | st.floats(-
 CANDIDATES = st.builds(Candidate, st.sampled_from("abcdefgh"), st.integers(0, 3), MEASURES, COSINES).filter(
     lambda one: one.lexical is not None or one.semantic is not None
 )
-POOLS = st.lists(CANDIDATES, max_size=24, unique_by=lambda one: (one.item_id, one.ordinal))
+POOLS = st.lists(CANDIDATES, max_size=24, unique_by=lambda one: (one.item_id, one.start))
 ALPHAS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.floats(0, 1)
 EVIDENCE = st.builds(Evidence, st.floats(0, 60))
 ALL_MODES = st.sampled_from(MODES)
@@ -107,7 +107,7 @@ def test_tied_measures_share_a_rank_and_the_item_id_decides() -> None:
 def test_an_item_is_represented_by_its_best_passage() -> None:
     pool = [Candidate("a", 0, 1.0, 0.2), Candidate("a", 1, 5.0, 0.9), Candidate("b", 0, 4.0, 0.8)]
     ranked = rank(pool, "hybrid", 0.5, Evidence())
-    assert [(one.candidate.item_id, one.candidate.ordinal) for one in ranked] == [("a", 1), ("b", 0)]
+    assert [(one.candidate.item_id, one.candidate.start) for one in ranked] == [("a", 1), ("b", 0)]
 
 
 def test_weak_lexical_evidence_does_not_count_as_a_full_match() -> None:

@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from knowledge.concurrency import together
 from knowledge.errors import DatasetMismatchError, StorageUnavailableError
@@ -70,6 +70,7 @@ def _exists(uri: str) -> bool:
 class _Opened:
     table: AsyncTable | None
     at: float
+    known: dict[str, Any]
 
 
 class Dataset:
@@ -109,10 +110,10 @@ class Dataset:
     async def snapshot(self, scope: Scope) -> Snapshot | None:
         """The scope as it is now; `None` where the dataset has no tables for it."""
         await self.open()
-        current = await self._table(scope, scope.current_table)
-        if current is None:
+        current = await self._opened(scope, scope.current_table)
+        if current.table is None:
             return None
-        return Snapshot(scope, Tables(current, self._revisions_opener(scope)))
+        return Snapshot(scope, Tables(current.table, self._revisions_opener(scope), current.known))
 
     async def _snapshots(self, scopes: Sequence[Scope]) -> list[Snapshot]:
         await self.open()
@@ -123,20 +124,20 @@ class Dataset:
         async def opener(fresh: bool) -> AsyncTable | None:  # noqa: FBT001 - a callback with one meaning
             if fresh:
                 self._tables.pop(scope.revisions_table, None)
-            return await self._table(scope, scope.revisions_table)
+            return (await self._opened(scope, scope.revisions_table)).table
 
         return opener
 
-    async def _table(self, scope: Scope, name: str) -> AsyncTable | None:
+    async def _opened(self, scope: Scope, name: str) -> _Opened:
         opened = self._tables.get(name)
         if opened is None or time.monotonic() - opened.at > REFRESH_SECONDS:
             at = time.monotonic()
-            opened = _Opened(await self._open_table(scope, name), at)
+            opened = _Opened(await self._open_table(scope, name), at, {})
             self._tables[name] = opened
         self._tables.move_to_end(name)
         while len(self._tables) > MAX_TABLES:
             self._tables.popitem(last=False)
-        return opened.table
+        return opened
 
     async def _open_table(self, scope: Scope, name: str) -> AsyncTable | None:
         try:

@@ -28,7 +28,7 @@ class Candidate:
     """A passage; `None` where a side did not retrieve it."""
 
     item_id: str
-    ordinal: int
+    start: int
     lexical: float | None = None
     semantic: float | None = None
 
@@ -75,7 +75,7 @@ def rank(candidates: Iterable[Candidate], mode: Mode, alpha: float, evidence: Ev
 
 
 def _identity(candidate: Candidate) -> tuple[str, int]:
-    return (candidate.item_id, candidate.ordinal)
+    return (candidate.item_id, candidate.start)
 
 
 def _asked(candidate: Candidate, mode: Mode) -> bool:

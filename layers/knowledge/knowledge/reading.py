@@ -68,11 +68,10 @@ async def _passages(
 
 
 def _tiles(rows: Sequence[PassageRow], start: int, end: int) -> bool:
-    """Whether ordered rows cover [start, end) without a gap or an overlap, each with its whole text."""
+    """Whether ordered rows cover [start, end) without a gap or an overlap."""
     if not rows or rows[0].start > start or rows[-1].end < end:
         return False
-    joined = all(before.end == after.start for before, after in pairwise(rows))
-    return joined and all(len(row.text) == row.end - row.start for row in rows)
+    return all(before.end == after.start for before, after in pairwise(rows))
 
 
 def _clipped(row: PassageRow, request: ReadRequest) -> str:

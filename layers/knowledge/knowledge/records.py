@@ -33,29 +33,30 @@ class Retrieved:
     base_id: str
     item_id: str
     revision_id: str
-    ordinal: int
     start: int
-    end: int
     score: float
     terms: str
 
     @property
     def passage(self) -> tuple[str, int]:
         """What both sides call the same passage."""
-        return (self.item_id, self.ordinal)
+        return (self.item_id, self.start)
 
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """A passage's text and its range [start, end) in the revision, in code points."""
+    """A passage's text and where it starts in the revision, in code points."""
 
     item_id: str
     revision_id: str
-    ordinal: int
     start: int
-    end: int
     heading: str
     text: str
+
+    @property
+    def end(self) -> int:
+        """Where the next passage starts."""
+        return self.start + len(self.text)
 
     def overlaps(self, start: int, end: int) -> bool:
         """Whether any character of [start, end) is in the passage."""
@@ -87,9 +88,7 @@ def retrieved_of(scope: Scope, row: dict[str, Any], score: float) -> Retrieved:
         base_id=row["base_id"],
         item_id=row["item_id"],
         revision_id=row["revision_id"],
-        ordinal=row["ordinal"],
         start=row["start"],
-        end=row["end"],
         score=score,
         terms=row.get("terms") or "",
     )
@@ -100,9 +99,7 @@ def passage_of(row: dict[str, Any]) -> PassageRow:
     return PassageRow(
         item_id=row["item_id"],
         revision_id=row["revision_id"],
-        ordinal=row["ordinal"],
         start=row["start"],
-        end=row["end"],
         heading=row["heading"] or "",
         text=row["text"] or "",
     )

@@ -85,7 +85,7 @@ def _chunks(ranked: Sequence[Ranked], size: int) -> Iterator[Sequence[Ranked]]:
 
 
 def _key(ranked: Ranked) -> Passage:
-    return (ranked.candidate.item_id, ranked.candidate.ordinal)
+    return (ranked.candidate.item_id, ranked.candidate.start)
 
 
 def _by_passage(found: Sequence[Found]) -> dict[Passage, tuple[Retrieved, float | None]]:

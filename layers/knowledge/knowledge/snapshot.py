@@ -6,7 +6,7 @@ Each query filters on the scope although the table is the scope's own: a wall be
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from knowledge.errors import StorageUnavailableError
 from knowledge.faults import storage_faults
@@ -32,11 +32,14 @@ if TYPE_CHECKING:
     from knowledge.lance import AsyncTable, Expr
     from knowledge.scopes import Scope
 
+T = TypeVar("T")
+
 ALL_PARTITIONS: Final = 100_000
 """Probes of a vector query: all that there are, because fewer lose recall (6 % measured) and save little."""
 
-_CANDIDATE: Final = ["scope", "base_id", "item_id", "revision_id", "ordinal", "start", "end"]
-_PASSAGE: Final = ["scope", "item_id", "revision_id", "ordinal", "start", "end", "heading", "text"]
+_CANDIDATE: Final = ["scope", "base_id", "item_id", "revision_id", "start"]
+# Where a passage ends follows from its text: each further integer column costs more bytes than the text itself.
+_PASSAGE: Final = ["scope", "item_id", "revision_id", "start", "heading", "text"]
 _HEAD: Final = [
     "scope", "kind", "base_id", "item_id", "revision_id", "state", "title", "language", "published_at",
     "source_type", "source_uri", "total_chars", "content_sha256",
@@ -45,10 +48,14 @@ _HEAD: Final = [
 
 @dataclass(slots=True)
 class Tables:
-    """Handles of a scope; `revisions` is opened only by the reads that need it."""
+    """Handles of a scope; `revisions` is opened only by the reads that need it.
+
+    `known` keeps what was counted once: a handle stays at its version, so it stays true as long as the handle lives.
+    """
 
     current: AsyncTable
     open_revisions: Callable[[bool], Awaitable[AsyncTable | None]]
+    known: dict[str, Any]
 
 
 class Snapshot:
@@ -60,13 +67,11 @@ class Snapshot:
 
     async def passages(self) -> int:
         """Number of passages that can be searched."""
-        with storage_faults():
-            return await self._tables.current.count_rows(self._where(_kind(PASSAGE)).to_sql())
+        return await self._once("passages", self._count_passages)
 
     async def archived_bases(self) -> frozenset[str]:
         """Ids of the bases that are taken out of service."""
-        rows = await self._rows(_kind(BASE), ["scope", "base_id", "state"])
-        return frozenset(row["base_id"] for row in rows if row["state"] == ARCHIVED)
+        return await self._once("archived_bases", self._list_archived_bases)
 
     async def has_published(self, base_id: str) -> bool:
         """Whether a base has at least one published item here."""
@@ -99,13 +104,11 @@ class Snapshot:
         return (heads[0] if heads else None), (history[0] if history else None)
 
     async def texts(self, hits: Sequence[Retrieved]) -> dict[tuple[str, int], PassageRow]:
-        """Text of retrieved passages, by item and ordinal."""
+        """Text of retrieved passages, by item and start."""
         places = sorted({passage_place(hit.item_id, hit.revision_id, hit.start) for hit in hits})
-        wanted = {(hit.item_id, hit.revision_id, hit.ordinal) for hit in hits}
+        wanted = {(hit.item_id, hit.revision_id, hit.start) for hit in hits}
         rows = [passage_of(row) for row in await self._rows(col("place").isin(places), _PASSAGE)]
-        return {
-            (row.item_id, row.ordinal): row for row in rows if (row.item_id, row.revision_id, row.ordinal) in wanted
-        }
+        return {(row.item_id, row.start): row for row in rows if (row.item_id, row.revision_id, row.start) in wanted}
 
     async def current_window(self, item_id: str, revision_id: str, start: int, end: int) -> list[PassageRow]:
         """Passages of the current revision that overlap [start, end), in order."""
@@ -128,7 +131,21 @@ class Snapshot:
         where = (col("place") >= lit(places[0])) & (col("place") <= lit(places[-1]))
         rows = [passage_of(row) for row in await self._listed(table.query().where(self._where(where)).select(_PASSAGE))]
         mine = [row for row in rows if row.item_id == item_id and row.revision_id == revision_id]
-        return sorted((row for row in mine if row.overlaps(start, end)), key=lambda row: row.ordinal)
+        return sorted((row for row in mine if row.overlaps(start, end)), key=lambda row: row.start)
+
+    async def _once(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
+        if name not in self._tables.known:
+            self._tables.known[name] = await ask()
+        known: T = self._tables.known[name]
+        return known
+
+    async def _count_passages(self) -> int:
+        with storage_faults():
+            return await self._tables.current.count_rows(self._where(_kind(PASSAGE)).to_sql())
+
+    async def _list_archived_bases(self) -> frozenset[str]:
+        rows = await self._rows(_kind(BASE), ["scope", "base_id", "state"])
+        return frozenset(row["base_id"] for row in rows if row["state"] == ARCHIVED)
 
     def _candidates(self, base_id: str, exclude: Iterable[str]) -> Expr:
         where = self._where(_kind(PASSAGE))
