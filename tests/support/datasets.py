@@ -78,7 +78,7 @@ def embedder() -> Embedder:
     return Embedder(embedding())
 
 
-def document(  # noqa: PLR0913 - a document's fields
+def document(
     path: str,
     text: str,
     *,
@@ -102,7 +102,7 @@ def item(scope: Scope, base_id: str, path: str) -> str:
     return item_id(scope, base_id, item_source(path))
 
 
-async def put(  # noqa: PLR0913 - those of `publish`
+async def put(
     where: Location,
     scope: Scope,
     base_id: str,
