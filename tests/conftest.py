@@ -1,0 +1,5 @@
+"""Fixtures for every area of the tests."""
+
+from __future__ import annotations
+
+pytest_plugins = ["tests.support.s3"]
