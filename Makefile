@@ -1,6 +1,8 @@
 # Needs only make and Python 3.11 or newer: every target builds what it needs, in .venv, from the hashed locks.
 
 PYTHON ?= python3
+# The Python that Lambda runs; PYENV_VERSION helps where pyenv hides it.
+PYTHON_LAMBDA ?= PYENV_VERSION=3.13 python3.13
 BIN := .venv/bin
 RUN := $(BIN)/python
 SOURCES := functions layers tools
@@ -11,10 +13,10 @@ UV := uv==0.13.9
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check serve eval lock clean
+.PHONY: help setup demo test check serve eval lock lint-template clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 
 setup: .venv/.installed ## Make .venv: the locked packages and this project, editable
 	@:
@@ -40,8 +42,13 @@ eval: .venv/.installed ## Measure search quality (options in ARGS)
 lock: .venv-lock/.installed ## Compile the locks again (ARGS=--upgrade for newer versions)
 	@PATH="$(CURDIR)/.venv-lock/bin:$$PATH" .venv-lock/bin/python requirements/lock.py $(ARGS)
 
+lint-template: .venv-deploy/.installed .venv-audit/.installed ## Check the deployment template: SAM, CloudFormation, security
+	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 .venv-deploy/bin/sam validate --lint
+	@.venv-deploy/bin/cfn-lint --non-zero-exit-code informational
+	@.venv-audit/bin/checkov --config-file .checkov.yaml
+
 clean: ## Remove what the other targets made
-	@rm -rf .venv .venv-lock build dist .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .venv-audit .venv-deploy .venv-lock .aws-sam build dist .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find $(SOURCES) $(wildcard tests benchmarks requirements) -name __pycache__ -prune -exec rm -rf {} +
 
 # Two stamps: a changed lock installs packages, a changed pyproject.toml only this project.
@@ -54,6 +61,14 @@ clean: ## Remove what the other targets made
 
 .venv/.installed: .venv/.packages pyproject.toml
 	@$(call pip,$(RUN)) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The tools that build, check and run what is deployed; each set has pins of its own.
+.venv-deploy/.installed .venv-audit/.installed: .venv-%/.installed: requirements/%.txt
+	@$(PYTHON_LAMBDA) -c '' || { echo 'Python 3.13 is needed; name it with: make PYTHON_LAMBDA=/path/to/python3.13 …' >&2; exit 1; }
+	@test -x .venv-$*/bin/python || $(PYTHON_LAMBDA) -m venv .venv-$*
+	@echo 'Installing the locked packages of requirements/$*.txt'
+	@$(call pip,.venv-$*/bin/python) --require-hashes --requirement requirements/$*.txt
 	@touch $@
 
 .venv-lock/.installed: Makefile

@@ -1,7 +1,7 @@
-"""Compile the dependency tables of `pyproject.toml` into the hashed locks beside this file.
+"""Compile the dependency tables of `pyproject.toml`, and the `.in` files beside this one, into hashed locks.
 
-Run it by `make lock`; options go on to uv, `--upgrade` above all. Each lock begins with a digest of the tables it was
-made from, so that a test can tell, without a network, that a lock is behind its source.
+Run it by `make lock`; options go on to uv, `--upgrade` above all. Each lock begins with a digest of what it was made
+from, so that a test can tell, without a network, that a lock is behind its source.
 """
 
 from __future__ import annotations
@@ -22,9 +22,15 @@ LOCKS = {
     "publish": ["--extra", "publish", "--constraint", "requirements/dev.txt"],
     "run": ["--constraint", "requirements/dev.txt"],
 }
+# Locks of their own, by source: tools whose pins are not the project's, and what only the authorizer carries. They are
+# for the Python that runs in Lambda.
+SIDE_LOCKS = {
+    "requirements/deploy.in": ("requirements/deploy.txt", []),
+    "requirements/audit.in": ("requirements/audit.txt", []),
+    "requirements/authorizer.in": ("functions/authorizer/requirements.txt", ["--constraint", "requirements/dev.txt"]),
+}
 UV = [
-    *("uv", "pip", "compile", "pyproject.toml", "--quiet"),
-    *("--universal", "--python-version", "3.11"),
+    *("uv", "pip", "compile", "--quiet", "--universal"),
     # One version for every Python, so that what is tested on one is what runs on the other.
     *("--fork-strategy", "fewest"),
     # No index is named: any mirror serves, and the hashes vouch for it.
@@ -45,10 +51,15 @@ def dependency_digest(pyproject: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()
 
 
-def compile_lock(name: str, digest: str, options: list[str]) -> None:
+def source_digest(text: str) -> str:
+    """Digest the requirements of an `.in` file, its comments left aside."""
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()
+
+
+def compile_lock(source: str, lock: str, digest: str, options: list[str]) -> None:
     """Write one lock, keeping the pins it has unless the options say otherwise."""
-    lock = f"requirements/{name}.txt"
-    subprocess.run([*UV, *LOCKS[name], *options, "--output-file", lock], cwd=ROOT, check=True)
+    subprocess.run([*UV, source, *options, "--output-file", lock], cwd=ROOT, check=True)
     path = ROOT / lock
     path.write_text(f"{MARK}{digest}\n{path.read_text()}")
 
@@ -56,8 +67,12 @@ def compile_lock(name: str, digest: str, options: list[str]) -> None:
 def main(options: list[str]) -> None:
     """Compile every lock, in order."""
     digest = dependency_digest(tomllib.loads((ROOT / "pyproject.toml").read_text()))
-    for name in LOCKS:
-        compile_lock(name, digest, options)
+    for name, own in LOCKS.items():
+        python = ["--python-version", "3.11"]
+        compile_lock("pyproject.toml", f"requirements/{name}.txt", digest, [*python, *own, *options])
+    for source, (lock, own) in SIDE_LOCKS.items():
+        python = ["--python-version", "3.13"]
+        compile_lock(source, lock, source_digest((ROOT / source).read_text()), [*python, *own, *options])
 
 
 if __name__ == "__main__":

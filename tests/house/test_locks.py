@@ -14,6 +14,7 @@ from tests.house.source import ROOT
 
 LOCK: Final = runpy.run_path(str(ROOT / "requirements/lock.py"))
 NAMES: Final = tuple(LOCK["LOCKS"])
+SIDES: Final = LOCK["SIDE_LOCKS"]
 PIN: Final = re.compile(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", re.MULTILINE)
 # Everything a lock may hold: comments, pins with an optional marker, and hashes.
 LINE: Final = re.compile(r"#.*|[a-z0-9][a-z0-9._-]*==\S+( ; [^\\]+)? \\| +--hash=sha256:[0-9a-f]{64}( \\)?| +# via.*|")
@@ -25,6 +26,10 @@ def pyproject() -> dict[str, Any]:
 
 def lock_text(name: str) -> str:
     return (ROOT / f"requirements/{name}.txt").read_text(encoding="utf-8")
+
+
+def side_lock_text(source: str) -> str:
+    return (ROOT / SIDES[source][0]).read_text(encoding="utf-8")
 
 
 def is_current(text: str, tables: Mapping[str, Any]) -> bool:
@@ -69,6 +74,21 @@ def test_a_lock_holds_hashed_pins_and_nothing_else(name: str) -> None:
     assert unhashed_pins(text) == []
 
 
+@pytest.mark.parametrize("source", SIDES)
+def test_a_lock_of_its_own_is_current_and_hashed(source: str) -> None:
+    text = side_lock_text(source)
+    digest = LOCK["source_digest"]((ROOT / source).read_text(encoding="utf-8"))
+    assert text.partition("\n")[0] == LOCK["MARK"] + digest, f"{source} has changed since: run `make lock`"
+    assert PIN.findall(text)
+    assert strange_lines(text) == []
+    assert unhashed_pins(text) == []
+
+
+def test_a_changed_comment_makes_no_lock_stale_and_a_changed_requirement_does() -> None:
+    digest = LOCK["source_digest"]
+    assert digest("# why\none>=1\n") == digest("one>=1 # because\n") != digest("one>=2\n")
+
+
 def test_an_index_or_an_open_version_in_a_lock_is_caught() -> None:
     lines = ["--index-url https://packages.example/simple", "numpy>=2", "numpy @ https://packages.example/numpy.whl"]
     assert strange_lines("\n".join(lines)) == lines
@@ -84,6 +104,7 @@ def test_a_pin_without_a_hash_is_caught() -> None:
 def test_the_locks_agree_with_each_other() -> None:
     assert differing_pins(lock_text("run"), lock_text("publish")) == set()
     assert differing_pins(lock_text("publish"), lock_text("dev")) == set()
+    assert differing_pins(side_lock_text("requirements/authorizer.in"), lock_text("dev")) == set()
 
 
 def test_locks_that_disagree_are_caught() -> None:
