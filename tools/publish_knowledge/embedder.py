@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -22,26 +21,40 @@ class EmbeddingError(Exception):
 class Embedder:
     """One provider with a cache before it. `embed` blocks: call it from a thread."""
 
-    def __init__(self, provider: EmbeddingProvider, cache: VectorCache | None = None) -> None:
+    def __init__(
+        self,
+        provider: EmbeddingProvider,
+        cache: VectorCache | None = None,
+        on_progress: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> None:
         self.provider = provider
         self._cache = cache
+        self._on_progress = on_progress
+        self._done = 0
+        self._total = 0
 
-    def embed(self, texts: Sequence[str], on_done: Callable[[int], None] = lambda _: None) -> Vectors:
-        """Shape (len(texts), dimensions), float32, rows of length 1; `on_done` hears how many texts more are done.
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Shape (len(texts), dimensions), float32, rows of length 1; raises `EmbeddingError`.
 
-        Every batch is kept in the cache at once, so that a stopped run goes on where it was.
+        Every batch is kept in the cache at once, so that a stopped run goes on where it was. Progress counts the
+        texts of all calls so far.
         """
-        uses = Counter(texts)
-        known = self._cache.get(list(uses)) if self._cache else {}
-        on_done(_total(uses, known))
-        missing = [text for text in uses if text not in known]
+        distinct = list(dict.fromkeys(texts))
+        known = self._cache.get(distinct) if self._cache else {}
+        missing = [text for text in distinct if text not in known]
+        self._progress(len(known), len(distinct))
         for first in range(0, len(missing), BATCH):
             made = self._made(missing[first : first + BATCH])
             known |= made
-            on_done(_total(uses, made))
-        return (
-            np.stack([known[text] for text in texts]) if texts else np.empty((0, self.provider.dimensions), np.float32)
-        )
+            self._progress(len(made), 0)
+        if not texts:
+            return np.empty((0, self.provider.dimensions), np.float32)
+        return np.stack([known[text] for text in texts])
+
+    def _progress(self, done: int, total: int) -> None:
+        self._done += done
+        self._total += total
+        self._on_progress(self._done, self._total)
 
     def _made(self, texts: Sequence[str]) -> dict[str, Vectors]:
         try:
@@ -52,7 +65,3 @@ class Embedder:
         if self._cache:
             self._cache.put(made)
         return made
-
-
-def _total(uses: Counter[str], some: Iterable[str]) -> int:
-    return sum(uses[text] for text in some)

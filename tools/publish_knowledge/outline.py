@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Literal
 
 from markdown_it import MarkdownIt
@@ -44,7 +44,7 @@ _KINDS: Final[dict[str, BlockKind]] = {
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`text[start:end]`, blank lines after it included; `level` and `title` of a heading, `items` where list items start."""
+    """`text[start:end]`, blank lines after it included; `level` and `title` of a heading, `items`: a list's starts."""
 
     start: int
     end: int
@@ -67,6 +67,7 @@ def first_heading(text: str) -> str:
     return next((block.title for block in blocks(top, "markdown") if block.kind == "heading" and block.title), "")
 
 
+@lru_cache(maxsize=1_024)
 def heading_text(raw: str) -> str:
     """A heading as it is read: markup and `{ #anchor }` stripped, on one line, cut to a bounded length."""
     bare = _ANCHOR.sub("", raw[: 4 * MAX_HEADING_CHARS])

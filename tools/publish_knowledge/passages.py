@@ -76,7 +76,7 @@ def split(text: str, kind: TextKind) -> tuple[Passage, ...]:
 
 def embedded_text(document: Document, passage: Passage) -> str:
     """What a passage's vector is made from: title and heading path on one line, then its text."""
-    return f"{_label(document.title, passage.heading)}\n{document.text[passage.start : passage.end]}"
+    return f"{label(document.title, passage.heading)}\n{document.text[passage.start : passage.end]}"
 
 
 def indexed_terms(document: Document, passage: Passage) -> str:
@@ -84,8 +84,8 @@ def indexed_terms(document: Document, passage: Passage) -> str:
     return " ".join(document_terms(embedded_text(document, passage), document.language))
 
 
-def _label(title: str, heading: str) -> str:
-    # Most texts have their title for first heading: once is enough.
+def label(title: str, heading: str) -> str:
+    """Title and heading path as one path; most texts have their title for first heading, and once is enough."""
     if not heading or heading == title or heading.startswith(title + SEPARATOR):
         return heading or title
     return f"{title}{SEPARATOR}{heading}"

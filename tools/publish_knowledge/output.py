@@ -1,0 +1,114 @@
+"""What the command prints and how it ends: results on stdout, everything else on stderr, one table of exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Any, Final
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from knowledge.errors import (
+    DatasetMismatchError,
+    InvalidRequestError,
+    KnowledgeError,
+    ResourceUnavailableError,
+    StorageUnavailableError,
+)
+
+ERROR_TYPE: Final = "knowledge_error"
+
+
+class ExitCode(IntEnum):
+    """How every command ends. The numbers are a promise to scripts."""
+
+    OK = 0
+    PROBLEMS = 1  # some files could not be published, or `doctor` found faults
+    USAGE = 2  # the command line is not acceptable; nothing was done
+    STORAGE_UNAVAILABLE = 3  # the dataset, its marker or the embedding model cannot be reached
+    MISMATCH = 4  # the dataset has another schema version or embedding model
+    OVERWRITTEN = 5  # another publisher's revision was overwritten, or a lost race left an item undone
+    NOT_FOUND = 6  # no such base, item or revision
+    REFUSED = 7  # the state of the base or item does not allow it
+    UNEXPECTED = 70  # a fault of this program
+    INTERRUPTED = 130  # stopped by the user; the same command again goes on
+
+
+class UnknownIdError(KnowledgeError):
+    """A base, item or path that the scope does not have."""
+
+    code = ResourceUnavailableError.code
+
+
+_CODES: Final[tuple[tuple[type[KnowledgeError], ExitCode], ...]] = (
+    (StorageUnavailableError, ExitCode.STORAGE_UNAVAILABLE),
+    (DatasetMismatchError, ExitCode.MISMATCH),
+    (ResourceUnavailableError, ExitCode.NOT_FOUND),
+    (UnknownIdError, ExitCode.NOT_FOUND),
+    (InvalidRequestError, ExitCode.REFUSED),
+)
+
+Stage = Callable[[str, int, int], None]
+
+
+def exit_code_of(error: KnowledgeError) -> ExitCode:
+    """The exit code that a foreseen failure ends with."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.UNEXPECTED)
+
+
+class Output:
+    """Results for people or, after `--json`, exactly one JSON document on stdout."""
+
+    def __init__(self) -> None:
+        self.as_json = False
+
+    def result(self, document: Mapping[str, Any], lines: Iterable[str]) -> None:
+        """The document, or the lines that say the same to a person."""
+        if self.as_json:
+            click.echo(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+            return
+        for line in lines:
+            click.echo(line)
+
+    def note(self, text: str) -> None:
+        """Something beside the result, on stderr."""
+        click.echo(text, err=True)
+
+    def failure(self, code: ExitCode, message: str, error: KnowledgeError | None = None) -> None:
+        """Say on stderr what went wrong; after `--json` stdout gets it as an error envelope too."""
+        self.note(f"Error: {message}")
+        if self.as_json:
+            self.result(_envelope(code, message, error), ())
+
+    @contextmanager
+    def progress(self) -> Iterator[Stage]:
+        """A callback (stage, done, total), shown as a bar where stderr is a terminal and nowhere else."""
+        if not sys.stderr.isatty():
+            yield lambda _stage, _done, _total: None
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+            yield _stages(bars)
+
+
+def _stages(bars: Progress) -> Stage:
+    tasks: dict[str, TaskID] = {}
+
+    def update(stage: str, done: int, total: int) -> None:
+        if stage not in tasks:
+            tasks[stage] = bars.add_task(stage, total=total)
+        bars.update(tasks[stage], completed=done, total=total)
+
+    return update
+
+
+def _envelope(code: ExitCode, message: str, error: KnowledgeError | None) -> dict[str, Any]:
+    name = error.code if error else f"knowledge_{code.name.lower()}"
+    field, retryable = (error.field, error.retryable) if error else (None, False)
+    kind = error.envelope if error else ERROR_TYPE
+    return {"type": kind, "error": {"code": name, "message": message, "field": field, "retryable": retryable}}
