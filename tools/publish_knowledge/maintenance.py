@@ -45,7 +45,7 @@ async def optimize_dataset(store: Store, scope: Scope | None = None) -> tuple[Op
     for one in scopes:
         tables = await require_scope(store, one)
         if tables is not None:
-            await _optimize(tables)
+            await optimize_tables(tables)
             reports += [await _report(one, table) for table in (tables.current, tables.revisions)]
     return tuple(reports)
 
@@ -72,7 +72,8 @@ async def keep_quick(tables: ScopeTables) -> None:
     await _index_vectors(tables.current)
 
 
-async def _optimize(tables: ScopeTables) -> None:
+async def optimize_tables(tables: ScopeTables) -> None:
+    """Optimize both tables, whether they need it or not, and index vectors where there are many."""
     for table in (tables.current, tables.revisions):
         await table.optimize()
     await _index_vectors(tables.current)

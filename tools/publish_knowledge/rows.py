@@ -32,10 +32,6 @@ from publish_knowledge.plan import ItemHead
 HalfVectors = npt.NDArray[np.float16]
 
 HEAD_COLUMNS: Final = tuple(field.name for field in fields(ItemHead))
-REVISION_COLUMNS: Final = (
-    *("item_id", "base_id", "revision_id", "title", "language", "source_type", "source_uri"),
-    *("total_chars", "content_sha256", "previous_id", "fingerprint", "created_at"),
-)
 PASSAGE_COLUMNS: Final = ("ordinal", "start", "end", "heading", "text")
 
 
@@ -51,8 +47,8 @@ class StoredPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRevision:
-    """A revision as the archive has it. `vectors` has shape (len(passages), dimensions), in passage order."""
+class StoredMetadata:
+    """What every row of a stored revision says about it."""
 
     item_id: str
     base_id: str
@@ -66,6 +62,15 @@ class StoredRevision:
     previous_id: str
     fingerprint: str
     created_at: str
+
+
+REVISION_COLUMNS: Final = tuple(field.name for field in fields(StoredMetadata))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRevision(StoredMetadata):
+    """A revision as the archive has it. `vectors` has shape (len(passages), dimensions), in passage order."""
+
     passages: tuple[StoredPassage, ...]
     vectors: HalfVectors
 
@@ -139,6 +144,11 @@ def heads_from(rows: pa.Table) -> list[ItemHead]:
     return [_head_from(row) for row in rows.select(list(HEAD_COLUMNS)).to_pylist()]
 
 
+def metadata_from(rows: pa.Table) -> list[StoredMetadata]:
+    """Rows of the archive without their texts."""
+    return [StoredMetadata(**row) for row in rows.select(list(REVISION_COLUMNS)).to_pylist()]
+
+
 def revisions_from(rows: pa.Table) -> dict[str, StoredRevision]:
     """Rows of the archive, grouped by revision id."""
     ordered = rows.sort_by([("revision_id", "ascending"), ("ordinal", "ascending")])
@@ -151,6 +161,15 @@ def revisions_from(rows: pa.Table) -> dict[str, StoredRevision]:
         revision: _revision_from([listed[index] for index in indexes], vectors[indexes[0] : indexes[-1] + 1])
         for revision, indexes in grouped.items()
     }
+
+
+def revision_from_current(head: ItemHead, rows: pa.Table) -> StoredRevision:
+    """A revision from the passage rows of `current` and the head that describes them."""
+    ordered = rows.sort_by([("ordinal", "ascending")])
+    metadata = {name: getattr(head, name) for name in REVISION_COLUMNS if name != "created_at"}
+    passages = tuple(StoredPassage(**row) for row in ordered.select(list(PASSAGE_COLUMNS)).to_pylist())
+    vectors = vectors_from(ordered.column("vector"))
+    return StoredRevision(**metadata, created_at=head.published_at, passages=passages, vectors=vectors)
 
 
 def vectors_from(column: pa.ChunkedArray) -> HalfVectors:

@@ -29,8 +29,11 @@ from publish_knowledge.rows import (
     HEAD_COLUMNS,
     PASSAGE_COLUMNS,
     REVISION_COLUMNS,
+    StoredMetadata,
     StoredRevision,
     heads_from,
+    metadata_from,
+    revision_from_current,
     revisions_from,
 )
 from publish_knowledge.store import Store, Table, Where
@@ -93,10 +96,16 @@ class ScopeTables:
         """Heads of all items of a base, or of the scope."""
         return heads_from(await self.current.rows(_of_base(HEAD, base_id), HEAD_COLUMNS, at))
 
-    async def history_of(self, item_id: str | None) -> list[ItemHead]:
+    async def history_of(self, item_id: str | None, at: int | None = None) -> list[ItemHead]:
         """History rows of one item, or of all."""
         where: Where = {"kind": HISTORY} if item_id is None else {"kind": HISTORY, "item_id": item_id}
-        return heads_from(await self.current.rows(where, HEAD_COLUMNS))
+        return heads_from(await self.current.rows(where, HEAD_COLUMNS, at))
+
+    async def stored_metadata(self, item_id: str | None = None) -> list[StoredMetadata]:
+        """Every revision of the archive, or those of one item, without their texts."""
+        first: Where = {"kind": PASSAGE, "ordinal": 0}
+        where = first if item_id is None else {**first, "item_id": item_id}
+        return metadata_from(await self.revisions.rows(where, REVISION_COLUMNS))
 
     async def archived_bases(self, at: int | None = None) -> frozenset[str]:
         """Bases that are taken out of service."""
@@ -119,6 +128,12 @@ class ScopeTables:
             found |= revisions_from(rows)
         known = {address.revision_id for address in wanted}
         return {revision: stored for revision, stored in found.items() if revision in known}
+
+    async def visible(self, head: ItemHead) -> StoredRevision:
+        """The current revision of a published item as `current` has it."""
+        columns = ["revision_id", *PASSAGE_COLUMNS, "vector"]
+        where: Where = {"kind": PASSAGE, "place": [address_of(head).places], "revision_id": head.revision_id}
+        return revision_from_current(head, await self.current.rows(where, columns))
 
     async def current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:
         """Ranges of the passages in `current` of a base or of the scope."""
