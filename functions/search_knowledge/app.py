@@ -55,7 +55,7 @@ class Composition:
         settings = self._settings
         if not settings.uri:
             raise StorageUnavailableError(
-                "The tool is set up wrongly: the setting LANCEDB_URI, which names the dataset, is missing. Tell its operator."
+                "The tool is set up wrongly: the setting LANCEDB_URI, where the data is, is missing. Tell its operator."
             )
         model, dimensions = self.embedding.model, self.embedding.dimensions
         dataset = Dataset(

@@ -220,7 +220,7 @@ def _refuse_unknown(arguments: Mapping[str, object]) -> None:
             )
 
 
-def _is_nan(value: float) -> bool:
+def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 

@@ -6,7 +6,8 @@ lists stay lists).
 
 The rule for teams: a claim never gives a right that it does not name.
 
-* A real list, or a JSON array in text, names its ids exactly, whatever they hold.
+* A real list names its ids exactly, whatever they hold; so does a JSON array in text, which is how a REST API's
+  authorizer writes a list. A JWT authorizer never writes JSON: what looks like it there is refused.
 * Any other text names one id. If it holds a blank or a comma it could be one id or several: the claim is refused, not
   guessed at. So is text in brackets that is not what its shape writes.
 * `[a]` from a JWT authorizer is the one id `a`; `[a b]` is refused, unless the operator vouches (`TEAMS_FORM=words`)

@@ -11,7 +11,7 @@ import contextvars
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 import mcp_types as types
 from mcp import MCPError
@@ -128,7 +128,7 @@ class _Handlers:
     async def _call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name != NAME:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool; this server has {NAME}.")
-        exchange = _exchange_of(context.request)
+        exchange: _Exchange = cast("Request", context.request).scope[_EXCHANGE]
         arguments = exchange.message["params"].get("arguments") or {}
         result = await self._tool.call(arguments, exchange.context)
         return types.CallToolResult(
@@ -156,14 +156,6 @@ class _Reply:
 
     def response(self) -> HttpResponse:
         return HttpResponse(self._status, self._body.decode("utf-8"), self._headers)
-
-
-def _exchange_of(request: Request | None) -> _Exchange:
-    found = request.scope[_EXCHANGE] if request else None
-    if not isinstance(found, _Exchange):
-        msg = "a tool call outside an exchange"
-        raise TypeError(msg)
-    return found
 
 
 def _declaration() -> types.Tool:

@@ -23,9 +23,10 @@ from search_knowledge.catalogue import NAME, output_schema
 from search_knowledge.settings import Settings
 
 Json = dict[str, Any]
-Era = Literal["legacy", "2026-07-28"]
+Era = Literal["legacy", "auto"]
 
-ERAS: Final[tuple[Era, ...]] = ("legacy", "2026-07-28")
+ERAS: Final[tuple[Era, ...]] = ("legacy", "auto")
+"""The client's modes: the handshake, and discovery, which finds the stateless era."""
 STATELESS: Final = "2026-07-28"
 ANA: Final[Json] = {"sub": "ana", "scope": "knowledge:read", "teams": '["support"]'}
 OUTPUT: Final = Draft202012Validator(output_schema())
@@ -44,7 +45,7 @@ class Context:
         return self.remaining_ms
 
 
-def switched_on(uri: str = "", **settings: Any) -> Handler:
+def switched_on(uri: str = "", **settings: Any) -> Handler:  # noqa: ANN401 - fields of `Settings`
     """A handler whose switch is on, with the small embedding model; its log goes nowhere."""
     return build_handler(Settings(uri=uri, embedding="local-small", runtime_switch="on", **settings), logger())
 
@@ -77,7 +78,7 @@ def stateless(message: Json) -> tuple[Json, Json]:
     return message | {"params": params}, headers
 
 
-def rest_event(body: object, *, headers: Json | None = None, authorizer: object = ANA, **fields: Any) -> Json:
+def rest_event(body: object, *, headers: Json | None = None, authorizer: object = ANA, **fields: object) -> Json:
     """A REST API's event; a body that is not text is written as JSON."""
     return {
         "httpMethod": "POST",
@@ -90,7 +91,7 @@ def rest_event(body: object, *, headers: Json | None = None, authorizer: object 
     }
 
 
-def http_event(body: object, *, headers: Json | None = None, authorizer: object = None, **fields: Any) -> Json:
+def http_event(body: object, *, headers: Json | None = None, authorizer: object = None, **fields: object) -> Json:
     """An HTTP API's event."""
     event = rest_event(body, headers=headers, authorizer=authorizer)
     del event["httpMethod"], event["path"]

@@ -1,0 +1,89 @@
+"""The Lambda entry, `authorizer.app.handler`, and the composition root.
+
+Importing this module composes the authorizer from the environment and opens nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from authorizer.claims import context_of, usage_key
+from authorizer.errors import IssuerUnavailableError, RefusedCallerError, RefusedTokenError
+from authorizer.keys import IssuerKeys
+from authorizer.requests import Door, policy, read_request
+from authorizer.settings import Settings, settings_from
+from authorizer.tokens import TokenVerifier
+
+_KEY_DIGITS: Final = 16
+"""Hex digits of the caller's key, made as in the tool's log, so that the gateway's log can be laid beside it."""
+
+_LOG: Final = logging.getLogger(__name__)
+
+Answer = dict[str, Any]
+
+
+class UnauthorizedError(Exception):
+    """The gateway answers 401 to an authorizer that fails with exactly this text."""
+
+    def __init__(self) -> None:
+        super().__init__("Unauthorized")
+
+
+class Authorizer:
+    """Answers the gateway's authorizer events for one set of settings."""
+
+    def __init__(self, settings: Settings, keys: IssuerKeys | None = None) -> None:
+        self._settings = settings
+        issuer_keys = keys or IssuerKeys(settings.issuer)
+        self._verifier = TokenVerifier(settings.issuer, issuer_keys, settings.client_ids)
+
+    def __call__(self, event: Mapping[str, Any], context: object = None) -> Answer:
+        """A policy that allows or denies; raises `UnauthorizedError` for 401, and anything else for 500."""
+        try:
+            door = read_request(event)
+            claims = self._verifier.claims(door.token, self._audiences(door))
+        except RefusedTokenError as error:
+            _LOG.info("token refused", extra={"reason": str(error)})
+            raise UnauthorizedError from None
+        except IssuerUnavailableError as error:
+            _LOG.error("issuer unavailable", extra={"reason": str(error)})  # noqa: TRY400 - the reason says it all
+            raise
+        return self._judged(door, claims)
+
+    def _audiences(self, door: Door) -> frozenset[str]:
+        return self._settings.audiences | {self._settings.resource or door.resource}
+
+    def _judged(self, door: Door, claims: Mapping[str, Any]) -> Answer:
+        settings = self._settings
+        try:
+            context = context_of(claims, settings)
+        except RefusedCallerError as error:
+            _LOG.info("caller refused", extra={"reason": str(error)})
+            return policy("Deny", door, "refused", {}, "")
+        key = usage_key(claims, context, settings.claim_names, settings.usage_keys)
+        return policy("Allow", door, _caller_key(context["sub"]), context, key)
+
+
+def _caller_key(owner_id: str) -> str:
+    return hashlib.sha256(owner_id.encode()).hexdigest()[:_KEY_DIGITS]
+
+
+def _from_environment() -> Callable[..., Answer]:
+    try:
+        return Authorizer(settings_from(os.environ))
+    except ValueError as error:
+        reason = str(error)
+
+    def closed(_event: object, _context: object = None) -> Answer:
+        # The door stays shut, and the log says why at every knock.
+        _LOG.error("settings are wrong", extra={"reason": reason})
+        raise RuntimeError(reason)
+
+    return closed
+
+
+handler: Final = _from_environment()

@@ -1,0 +1,27 @@
+"""What can go wrong at the door, and what the gateway makes of it.
+
+    AuthorizerError
+    ├── RefusedTokenError       no token, or a bad one          401
+    ├── RefusedCallerError      a good token that opens nothing 403
+    └── IssuerUnavailableError  the token cannot be judged      500
+
+Messages say which rule failed and are logged; none quotes the token.
+"""
+
+from __future__ import annotations
+
+
+class AuthorizerError(Exception):
+    """Base of all foreseen faults."""
+
+
+class RefusedTokenError(AuthorizerError):
+    """The request carries no token, or one that does not hold."""
+
+
+class RefusedCallerError(AuthorizerError):
+    """The token holds, but lacks the scope, or names no caller for certain."""
+
+
+class IssuerUnavailableError(AuthorizerError):
+    """The issuer's keys cannot be had, so that nothing can be said of the token."""
