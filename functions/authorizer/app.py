@@ -41,7 +41,7 @@ class Authorizer:
         issuer_keys = keys or IssuerKeys(settings.issuer)
         self._verifier = TokenVerifier(settings.issuer, issuer_keys, settings.client_ids)
 
-    def __call__(self, event: Mapping[str, Any], context: object = None) -> Answer:
+    def __call__(self, event: Mapping[str, Any], _context: object = None) -> Answer:
         """A policy that allows or denies; raises `UnauthorizedError` for 401, and anything else for 500."""
         try:
             door = read_request(event)
@@ -50,7 +50,7 @@ class Authorizer:
             _LOG.info("token refused", extra={"reason": str(error)})
             raise UnauthorizedError from None
         except IssuerUnavailableError as error:
-            _LOG.error("issuer unavailable", extra={"reason": str(error)})  # noqa: TRY400 - the reason says it all
+            _LOG.error("issuer unavailable", extra={"reason": str(error)})
             raise
         return self._judged(door, claims)
 

@@ -46,7 +46,7 @@ def context_of(claims: Claims, settings: Settings) -> dict[str, str]:
 
 
 def usage_key(claims: Claims, context: Mapping[str, str], names: ClaimNames, keys: UsageKeys) -> str:
-    """The API key on which the call counts: the caller's own if there is one, else its tier's; empty if there is none."""
+    """The API key on which the call counts: the caller's own, else its tier's; empty if there is none."""
     own = _plain(claims.get(names.usage_key)) or keys.by_owner.get(context["sub"], "")
     return own or keys.by_tier.get(context["tier"], "") or keys.by_tier.get(FREE, "")
 
