@@ -85,3 +85,7 @@ for _command in (publish, items, history, search, read, archive, restore, doctor
 def main() -> None:
     """Console entry point."""
     knowledge(prog_name="knowledge")
+
+
+if __name__ == "__main__":
+    main()
