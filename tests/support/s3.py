@@ -76,6 +76,11 @@ class Recorder:
         return [body]
 
 
+class _QuietHandler(MotoRequestHandler):
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Say nothing: the recorder keeps a better log."""
+
+
 class S3Server(ThreadedMotoServer):
     """Moto's threaded server on a free port of the loopback address, recorded."""
 
@@ -84,8 +89,8 @@ class S3Server(ThreadedMotoServer):
         self.recorder = Recorder(DomainDispatcherApplication(create_backend_app))
 
     def _server_entry(self) -> None:
-        host, handler = self._ip_address, MotoRequestHandler
-        self._server = make_server(host, 0, self.recorder, threaded=True, request_handler=handler)
+        host = self._ip_address
+        self._server = make_server(host, 0, self.recorder, threaded=True, request_handler=_QuietHandler)
         self._server_ready_event.set()
         self._server.serve_forever()
 
