@@ -35,6 +35,8 @@ def fetch_json(url: str) -> object:
     request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310 - the caller has checked the scheme
     with urllib.request.urlopen(request, timeout=FETCH_SECONDS) as response:  # noqa: S310 - as above
         data = response.read(MAX_DOCUMENT_BYTES + 1)
+        if not is_secure(response.url):
+            raise ValueError("it redirects to a place without TLS")
     if len(data) > MAX_DOCUMENT_BYTES:
         raise ValueError("the document is too large")
     return json.loads(data)

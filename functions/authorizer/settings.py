@@ -51,7 +51,7 @@ class Settings:
 
 
 def settings_from(environ: Mapping[str, str]) -> Settings:
-    """The settings that environment variables make; empty ones count as missing. Raises `ValueError` for a wrong one."""
+    """The settings that environment variables make; empty counts as missing. Raises `ValueError` for a wrong one."""
     given = {name: value for name, value in environ.items() if value}
     usual = Settings("")
     return Settings(
