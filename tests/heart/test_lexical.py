@@ -14,20 +14,21 @@ from knowledge.scopes import Scope
 WORDS = [("alpha",), ("beta",), ("gamma",)]
 
 
-def bm25(corpus: list[list[str]], document: list[str], terms: list[str]) -> float:
-    mean = sum(map(len, corpus)) / len(corpus)
-    total = 0.0
-    for term in terms:
-        frequency = sum(term in other for other in corpus)
-        count = document.count(term)
-        idf = math.log(1 + (len(corpus) - frequency + 0.5) / (frequency + 0.5))
-        total += idf * count * (K1 + 1) / (count + K1 * (1 - B + B * len(document) / mean))
-    return total
+def idfs(corpus: list[list[str]], terms: list[str]) -> dict[str, float]:
+    found = {term: sum(term in text for text in corpus) for term in terms}
+    return {term: math.log(1 + (len(corpus) - count + 0.5) / (count + 0.5)) for term, count in found.items()}
+
+
+def bm25(document: list[str], idf: dict[str, float], mean: float) -> float:
+    norm = K1 * (1 - B + B * len(document) / mean)
+    counts = Counter(document)
+    return sum(weight * counts[term] * (K1 + 1) / (counts[term] + norm) for term, weight in idf.items())
 
 
 def pool(scope: Scope, corpus: list[list[str]], depth: int) -> Pool:
-    terms = [term for word in WORDS for term in word]
-    scored = [(bm25(corpus, text, terms), number, text) for number, text in enumerate(corpus)]
+    idf = idfs(corpus, [term for word in WORDS for term in word])
+    mean = sum(map(len, corpus)) / len(corpus)
+    scored = [(bm25(text, idf, mean), number, text) for number, text in enumerate(corpus)]
     matching = sorted((one for one in scored if one[0] > 0), key=lambda one: (-one[0], one[1]))
     hits = tuple(
         Retrieved(scope, "b", f"{scope.id}-{number}", "r", 0, score, " ".join(text))
