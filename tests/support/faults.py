@@ -1,0 +1,103 @@
+"""Publishers that are killed: real processes, ended with SIGKILL just before one of their writes.
+
+On S3 the server ends them when the n-th write arrives, so that every write of the storage library is a point to die at.
+On disk the process ends itself before its n-th call of the library.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from typing import Final, TypeVar
+
+from knowledge.embedding import Vectors
+from publish_knowledge.guard import Guard
+from tests.support.datasets import ANA, Location, embedding, put
+from tests.support.s3 import READING, S3Server
+
+T = TypeVar("T")
+
+DISK_BASE: Final = "notes"
+_PATIENCE: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What the process publishes: texts by path into ANA's `notes`, with vectors that are known already."""
+
+    where: Location
+    texts: Mapping[str, str]
+    vectors: Mapping[str, Vectors]
+    draft: bool = False
+
+
+def task(where: Location, texts: Mapping[str, str], *, draft: bool = False) -> Task:
+    """A task for a process; everything must have been embedded in this process before."""
+    return Task(where, texts, dict(embedding().known), draft)
+
+
+def dies_at_write(server: S3Server, work: Task, number: int) -> bool:
+    """Run a publisher and kill it before its n-th write reaches S3; false if it ended before that."""
+    process = _process(work, None)
+    left = number
+
+    def hook(method: str, _path: str) -> int | None:
+        nonlocal left
+        left -= method not in READING
+        if left > 0 or method in READING:
+            return None
+        if process.pid is not None and process.is_alive():
+            os.kill(process.pid, signal.SIGKILL)
+        return 503
+
+    with server.hooked(hook):
+        return _killed(process)
+
+
+def dies_at_call(work: Task, number: int) -> bool:
+    """Run a publisher that kills itself before its n-th call of the storage library; false if it ended before that."""
+    return _killed(_process(work, number))
+
+
+def publish_and_die(work: Task, number: int | None) -> None:
+    """What the process does."""
+    embedding().known.update(work.vectors)
+    if number is not None:
+        _die_before_call(number)
+    asyncio.run(put(work.where, ANA, DISK_BASE, work.texts, draft=work.draft))
+
+
+def _die_before_call(number: int) -> None:
+    alive, calls = Guard.run, 0
+
+    async def run(self: Guard, work: Callable[[], Awaitable[T]]) -> T:
+        nonlocal calls
+        calls += 1
+        if calls == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return await alive(self, work)
+
+    Guard.run = run  # type: ignore[method-assign] # in a process that is about to end
+
+
+def _process(work: Task, number: int | None) -> ForkServerProcess:
+    return _context().Process(target=publish_and_die, args=(work, number))
+
+
+def _context() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    # Imported once: a process then starts in milliseconds.
+    context.set_forkserver_preload(["tests.support.faults"])
+    return context
+
+
+def _killed(process: ForkServerProcess) -> bool:
+    process.start()
+    process.join(_PATIENCE)
+    assert process.exitcode in (0, -signal.SIGKILL), process.exitcode
+    return process.exitcode != 0
