@@ -1,0 +1,84 @@
+"""Serve the tool on this machine: `python -m local_gateway`, or `make serve`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from aws_lambda_powertools import Logger
+
+from knowledge.dataset import storage_options_from
+from knowledge.embedding import LOCAL, LOCAL_SMALL
+from local_gateway.events import PAYLOADS, Developer
+from local_gateway.front import Front
+from local_gateway.sample import Sample, is_published
+from search_knowledge.app import Handler, build_handler
+from search_knowledge.catalogue import NAME
+from search_knowledge.settings import Settings
+from search_knowledge.switch import ON
+
+SAMPLE_URI: Final = ".data/sample"
+PORT: Final = 8765
+OWNER: Final = "ana"
+TEAM: Final = "support"
+QUERY: Final = "Who must be informed if you are feverish or coughing?"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Publish the sample base if its dataset is missing, then serve until interrupted."""
+    options = _parser().parse_args(arguments)
+    if options.uri == SAMPLE_URI and not is_published(SAMPLE_URI):
+        print(f"Publishing the sample base of examples/ into {SAMPLE_URI} …", flush=True)
+        sample = Sample(SAMPLE_URI, options.embedding, say=lambda line: print(f"  {line}", flush=True))
+        sample.publish()
+        sample.revise()
+    developer = Developer(options.owner, tuple(options.team if options.team is not None else [TEAM]))
+    with (
+        _handler(options.uri, options.embedding) as handler,
+        Front(handler, developer, port=options.port, payload=options.payload) as front,
+    ):
+        print(greeting(front.url, developer), flush=True)
+        try:
+            front.serve_forever()
+        except KeyboardInterrupt:
+            print("\nStopped.")
+
+
+def greeting(url: str, developer: Developer) -> str:
+    """Where the tool is, who everybody is taken for, and a command to try it with."""
+    call = {"name": NAME, "arguments": {"query": QUERY}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    teams = ", ".join(developer.teams) or "none"
+    return (
+        f"{NAME} at {url}, everybody being {developer.owner} (teams: {teams}). Ctrl-C stops it. Try:\n\n"
+        f"  curl -s {url} -H 'Content-Type: application/json' -d \\\n"
+        f"    '{json.dumps(message)}'\n"
+    )
+
+
+def _handler(uri: str, embedding: str) -> Handler:
+    settings = Settings(
+        uri=uri, embedding=embedding, runtime_switch=ON, storage_options=storage_options_from(os.environ)
+    )
+    handler = build_handler(settings, Logger(service=NAME, stream=sys.stderr))
+    handler.prepare()
+    return handler
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="local_gateway", description="Serve search_knowledge over HTTP on loopback.")
+    parser.add_argument("--port", type=int, default=PORT, help="port on 127.0.0.1; 0 takes a free one (%(default)s)")
+    parser.add_argument("--owner", default=OWNER, help="the owner everybody is taken for (%(default)s)")
+    parser.add_argument("--team", action="append", help=f"a team of that owner; may be repeated ({TEAM})")
+    parser.add_argument("--uri", default=SAMPLE_URI, help="dataset: a folder or s3://… (%(default)s)")
+    parser.add_argument("--embedding", choices=(LOCAL, LOCAL_SMALL), default=LOCAL, help="model (%(default)s)")
+    parser.add_argument("--payload", choices=PAYLOADS, default="1.0", help="version of the events (%(default)s)")
+    return parser
+
+
+if __name__ == "__main__":
+    main()
