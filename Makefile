@@ -44,7 +44,7 @@ lock: .venv-lock/.installed ## Compile the locks again (ARGS=--upgrade for newer
 
 lint-template: .venv-deploy/.installed .venv-audit/.installed ## Check the deployment template: SAM, CloudFormation, security
 	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 .venv-deploy/bin/sam validate --lint
-	@.venv-deploy/bin/cfn-lint --non-zero-exit-code informational
+	@.venv-deploy/bin/cfn-lint --include-checks I --non-zero-exit-code informational --template template.yaml
 	@.venv-audit/bin/checkov --config-file .checkov.yaml
 
 clean: ## Remove what the other targets made
