@@ -47,7 +47,8 @@ class Context:
 
 def switched_on(uri: str = "", **settings: Any) -> Handler:  # noqa: ANN401 - fields of `Settings`
     """A handler whose switch is on, with the small embedding model; its log goes nowhere."""
-    return build_handler(Settings(uri=uri, embedding="local-small", runtime_switch="on", **settings), logger())
+    usual: Json = {"uri": uri, "embedding": "local-small", "runtime_switch": "on"}
+    return build_handler(Settings(**(usual | settings)), logger())
 
 
 def logger(stream: StringIO | None = None) -> Logger:

@@ -64,7 +64,8 @@ def _handler(uri: str, embedding: str) -> Handler:
     settings = Settings(
         uri=uri, embedding=embedding, runtime_switch=ON, storage_options=storage_options_from(os.environ)
     )
-    handler = build_handler(settings, Logger(service=NAME, stream=sys.stderr))
+    # A name of its own: a second logger of one name would go on writing where the first one does.
+    handler = build_handler(settings, Logger(service="local_gateway", stream=sys.stderr))
     handler.prepare()
     return handler
 

@@ -24,7 +24,7 @@ from knowledge.errors import ERROR
 from knowledge.results import READ_TYPE, SEARCH_TYPE
 from local_gateway.events import Developer, Payload, Request, event_of
 from local_gateway.front import PATH
-from local_gateway.sample import DEMO_QUERIES, Base, Sample
+from local_gateway.sample import DEMO_QUERIES, Base, Sample, SampleError, Say
 from search_knowledge.app import build_handler
 from search_knowledge.catalogue import NAME
 from search_knowledge.settings import Settings
@@ -53,6 +53,7 @@ class Caller:
     handle: Handle
     developer: Developer
     payload: Payload
+    say: Say
 
     def message(self, method: str, params: Json, version: str = HANDSHAKE) -> Json:
         """The result of one JSON-RPC request in either era."""
@@ -74,19 +75,26 @@ class Caller:
         return envelope
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def print_now(line: str) -> None:
+    """Print a line without waiting for more."""
+    print(line, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None, say: Say = print_now) -> int:
     """Run the demonstration; the exit code."""
     parser = argparse.ArgumentParser(prog="demo", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--embedding", choices=(LOCAL, LOCAL_SMALL), default=LOCAL, help="model (%(default)s)")
-    embedding = parser.parse_args(arguments).embedding
+    parser.add_argument("--uri", help="publish here and keep it (a folder that is removed afterwards)")
+    options = parser.parse_args(arguments)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="search-knowledge-") as folder:
+        uri = options.uri or f"{folder}/dataset"
         try:
-            _demonstrate(Sample(f"{folder}/dataset", embedding, say=lambda line: _say(f"  {line}")))
-        except WrongAnswerError as error:
-            _say(f"\nWRONG: {error}")
+            _demonstrate(Sample(uri, options.embedding, say=lambda line: say(f"  {line}")), say)
+        except (SampleError, WrongAnswerError) as error:
+            say(f"\nFAILED: {error}")
             return 1
-    _say(f"\nAll answers right, in {time.monotonic() - started:.0f} s.")
+    say(f"\nAll answers right, in {time.monotonic() - started:.0f} s.")
     return 0
 
 
@@ -96,20 +104,20 @@ def expect(what: str, found: object, wanted: object) -> None:
         raise WrongAnswerError(f"{what} is {found!r}, expected {wanted!r}")
 
 
-def _demonstrate(sample: Sample) -> None:
+def _demonstrate(sample: Sample, say: Say) -> None:
     asked = json.loads((sample.examples / DEMO_QUERIES).read_text(encoding="utf-8"))
     developer = Developer(asked["caller"]["owner"], tuple(asked["caller"]["teams"]))
-    _say(f"Publishing the sample base ({sample.embedding} model)")
+    say(f"Publishing the sample base ({sample.embedding} model)")
     sample.publish()
     sample.revise()
     settings = Settings(uri=sample.uri, embedding=sample.embedding, runtime_switch=ON)
     with build_handler(settings, Logger(service=f"{NAME}-demo", stream=StringIO())) as handler:
-        rest = Caller(handler, developer, "1.0")
-        _say(f"\nAsking as {developer.owner}, of team {', '.join(developer.teams)}, with API Gateway events")
-        for caller, version in ((rest, HANDSHAKE), (Caller(handler, developer, "2.0"), STATELESS)):
+        rest = Caller(handler, developer, "1.0", say)
+        say(f"\nAsking as {developer.owner}, of team {', '.join(developer.teams)}, with API Gateway events")
+        for caller, version in ((rest, HANDSHAKE), (Caller(handler, developer, "2.0", say), STATELESS)):
             _list(caller, version)
         for query in asked["queries"]:
-            _search(rest, query)
+            search(rest, query)
         bases = {base.base_id: base for base in sample.bases()}
         _read(rest, sample, bases["handbook"])
         _refuse(rest, sample, bases[FOREIGN[0]])
@@ -118,14 +126,15 @@ def _demonstrate(sample: Sample) -> None:
 def _list(caller: Caller, version: str) -> None:
     names = [tool["name"] for tool in caller.message("tools/list", {}, version)["tools"]]
     expect("the list of tools", names, [NAME])
-    _say(f"  tools/list  MCP {version}, payload {caller.payload}: {', '.join(names)}")
+    caller.say(f"  tools/list  MCP {version}, payload {caller.payload}: {', '.join(names)}")
 
 
-def _search(caller: Caller, asked: Mapping[str, str]) -> None:
-    first = caller.call(SEARCH_TYPE, query=asked["query"], mode="hybrid")["results"][0]
-    _say(f"  {asked['language']}  {asked['query']}")
-    _say(f"      {first['scores']['score']:.2f} {first['source']['uri']}: {_short(first['excerpt'])}")
-    expect(f"the first hit for {asked['query']!r}", first["source"]["uri"], asked["expect"])
+def search(caller: Caller, asked: Mapping[str, str]) -> None:
+    """One query, whose first hit must be the text with the answer. Raises `WrongAnswerError`."""
+    results = caller.call(SEARCH_TYPE, query=asked["query"], mode="hybrid")["results"]
+    expect(f"the first hit for {asked['query']!r}", [hit["source"]["uri"] for hit in results[:1]], [asked["expect"]])
+    caller.say(f"  {asked['language']}  {asked['query']}")
+    caller.say(f"      {results[0]['scores']['score']:.2f} {asked['expect']}: {_short(results[0]['excerpt'])}")
 
 
 def _read(caller: Caller, sample: Sample, base: Base) -> None:
@@ -137,29 +146,25 @@ def _read(caller: Caller, sample: Sample, base: Base) -> None:
     text = first["content"] + second["content"]
     expect("the digest of the joined windows", hashlib.sha256(text.encode()).hexdigest(), first["content_sha256"])
     expect("what follows the last window", second["continuation"], None)
-    _say(f"  read        {REVISED}: {len(first['content'])} + {len(second['content'])} characters join exactly")
+    caller.say(f"  read        {REVISED}: {len(first['content'])} + {len(second['content'])} characters join exactly")
     current, earlier = sample.revisions(base, identity)
     old = caller.call(READ_TYPE, knowledge_item_id=identity, knowledge_revision_id=earlier)
     expect("the revision read", (old["knowledge_revision_id"], old["is_current"]), (earlier, False))
     expect("the current revision", first["knowledge_revision_id"], current)
     expect("the old text differing from the new", old["content_sha256"] != first["content_sha256"], wanted=True)
-    _say(f"  history     {earlier[:11]}…, the revision before: {_short(old['content'])}")
+    caller.say(f"  history     {earlier[:11]}…, the revision before: {_short(old['content'])}")
 
 
 def _refuse(caller: Caller, sample: Sample, base: Base) -> None:
     foreign = sample.items(base)[FOREIGN[1]]["knowledge_item_id"]
     error = caller.call(ERROR, knowledge_item_id=foreign)["error"]
     expect("the answer for another team's item", error["code"], "knowledge_resource_unavailable")
-    _say(f"  refused     {FOREIGN[1]} of another team: {error['code']}")
+    caller.say(f"  refused     {FOREIGN[1]} of another team: {error['code']}")
 
 
 def _short(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= _WIDTH else f"{words[:_WIDTH]}…"
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
 
 
 if __name__ == "__main__":
