@@ -65,8 +65,8 @@ class TokenVerifier:
             raise RefusedTokenError(msg) from error
 
     def _check_audience(self, claims: Claims, accepted: frozenset[str]) -> None:
-        named = claims.get("aud")
-        if named is None and claims.get("client_id") in self._client_ids:
+        named, client = claims.get("aud"), claims.get("client_id")
+        if named is None and isinstance(client, str) and client in self._client_ids:
             return
         values = named if isinstance(named, list) else [named]
         if not any(isinstance(value, str) and value in accepted for value in values):

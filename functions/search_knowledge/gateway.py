@@ -5,10 +5,13 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from search_knowledge.claims import claims_of
 from search_knowledge.exchange import HttpRequest, HttpResponse
+
+_FOR_BROWSERS: Final = {"access-control-allow-origin": "*"}
+"""Clients that run in a browser may read the answer. No cookie says who calls, so that any origin will do."""
 
 
 class MalformedEventError(ValueError):
@@ -43,7 +46,7 @@ def to_lambda(response: HttpResponse) -> dict[str, Any]:
     """The answer in the form that both kinds of gateway take."""
     return {
         "statusCode": response.status,
-        "headers": dict(response.headers),
+        "headers": {**_FOR_BROWSERS, **response.headers},
         "body": response.body,
         "isBase64Encoded": False,
     }

@@ -167,20 +167,20 @@ def test_the_public_key_is_no_shared_secret(issuer: Issuer, door: Authorizer, si
 
 def test_a_key_serves_its_own_algorithm_only(issuer: Issuer, door: Authorizer, signing_key: SigningKey) -> None:
     with UNAUTHORIZED:
-        door(event(f"Bearer {issuer.token(RESOURCE, key=replace(signing_key, algorithm='RS512'))}"))
+        door(event(f"Bearer {issuer.token(RESOURCE, signed_by=replace(signing_key, algorithm='RS512'))}"))
 
 
 def test_the_same_key_id_does_not_make_a_foreign_key_the_issuers(issuer: Issuer, door: Authorizer) -> None:
     for foreign in (rsa_key("one"), ec_key("one")):
         with UNAUTHORIZED:
-            door(event(f"Bearer {issuer.token(RESOURCE, key=foreign)}"))
+            door(event(f"Bearer {issuer.token(RESOURCE, signed_by=foreign)}"))
 
 
 def test_a_key_that_the_token_brings_along_is_not_used(issuer: Issuer, door: Authorizer) -> None:
     foreign = rsa_key("one")
     for headers in ({"jwk": foreign.jwk}, {"jku": f"{issuer.url}/evil"}, {"x5u": f"{issuer.url}/evil"}):
         with UNAUTHORIZED:
-            door(event(f"Bearer {issuer.token(RESOURCE, key=foreign, headers=headers)}"))
+            door(event(f"Bearer {issuer.token(RESOURCE, signed_by=foreign, headers=headers)}"))
     assert "/evil" not in issuer.requests
 
 
@@ -297,7 +297,7 @@ def test_unknown_key_ids_cannot_flood_the_issuer(issuer: Issuer) -> None:
     foreign = rsa_key("x")
     for number in range(20):
         with UNAUTHORIZED:
-            door(event(f"Bearer {issuer.token(RESOURCE, key=replace(foreign, kid=str(number)))}"))
+            door(event(f"Bearer {issuer.token(RESOURCE, signed_by=replace(foreign, kid=str(number)))}"))
     assert issuer.requests.count("/jwks") == 1 + REFETCHES
     assert effect(door(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
     clock.now += REFETCH_WINDOW_SECONDS + 1

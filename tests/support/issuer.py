@@ -97,10 +97,10 @@ class Issuer:
             self._server = None
 
     def token(
-        self, audience: object, *, key: SigningKey | None = None, headers: Json | None = None, **claims: object
+        self, audience: object, *, signed_by: SigningKey | None = None, headers: Json | None = None, **claims: object
     ) -> str:
         """A token; a claim given as `None` is left out."""
-        signer, now = key or self.keys[-1], int(time.time())
+        signer, now = signed_by or self.keys[-1], int(time.time())
         usual = {**self.claims, "iss": self.url, "aud": audience, "iat": now, "nbf": now, "exp": now + 600}
         payload = {name: value for name, value in {**usual, **claims}.items() if value is not None}
         return jwt.encode(
