@@ -97,8 +97,13 @@ def _change(target: Target, scope: Scope, action: str, names: Names) -> None:
         raise click.UsageError("Give --item ID, or --base ID with --path PATH, or --base ID alone for the whole base.")
     report = asyncio.run(_changed(target, scope, action, names))
     document = {"type": f"knowledge_{action}", "scope": scope.name, **asdict(report)}
-    done = f"{action.capitalize()}: {len(report.item_ids)} items" if report.changed else f"Already {action}"
-    target.session.output.result(document, [f"{done}{'. ' if report.detail else ''}{report.detail or '.'}"])
+    target.session.output.result(document, [_done(action, report)])
+
+
+def _done(action: str, report: LifecycleReport) -> str:
+    count = len(report.item_ids)
+    done = f"{action.capitalize()} {count} {'item' if count == 1 else 'items'}." if report.changed else ""
+    return " ".join(part for part in (done, report.detail) if part)
 
 
 async def _changed(target: Target, scope: Scope, action: str, names: Names) -> LifecycleReport:
@@ -124,7 +129,7 @@ async def _item_at(store: Store, scope: Scope, base_id: str, path: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise InvalidRequestError(
+        raise click.UsageError(
             f"Several items were published from {path!r}: give --item with one of {', '.join(found)}."
         )
     raise UnknownIdError(f"Base {base_id!r} has no item from {path!r}. `knowledge list` shows the paths.", field="path")

@@ -84,7 +84,7 @@ def _publish(target: Target, job: Job, loaded: Loaded) -> None:
         output.note(f"{problem.path}: {problem.reason}")
     report = asyncio.run(_run(target, job, loaded))
     output.result(_document(job, report, loaded), _lines(report, loaded))
-    finish(_exit_code(report, loaded))
+    finish(exit_code(report, loaded))
 
 
 async def _run(target: Target, job: Job, loaded: Loaded) -> PublishReport:
@@ -106,7 +106,8 @@ async def _run(target: Target, job: Job, loaded: Loaded) -> PublishReport:
             )
 
 
-def _exit_code(report: PublishReport, loaded: Loaded) -> ExitCode:
+def exit_code(report: PublishReport, loaded: Loaded) -> ExitCode:
+    """The gravest of what happened."""
     if report.count("overwritten"):
         return ExitCode.OVERWRITTEN
     if report.count("refused"):
