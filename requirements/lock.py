@@ -22,9 +22,17 @@ LOCKS = {
     "publish": ["--extra", "publish", "--constraint", "requirements/dev.txt"],
     "run": ["--constraint", "requirements/dev.txt"],
 }
-# Locks of their own, by source: tools whose pins are not the project's, and what only the authorizer carries. They are
-# for the Python that runs in Lambda.
+# Locks of their own, by source: tools whose pins are not the project's, what only the authorizer carries, and the engine
+# layer, which has the run-time dependencies but for those that Lambda brings. They are for the Python that runs in Lambda.
 SIDE_LOCKS = {
+    "requirements/engine.in": (
+        "layers/engine/requirements.txt",
+        [
+            *("pyproject.toml", "--constraint", "requirements/dev.txt"),
+            *(f"--no-emit-package={name}" for name in ("boto3", "botocore", "s3transfer")),
+        ],
+    ),
+    "requirements/lambda.in": ("requirements/lambda.txt", ["--constraint", "requirements/dev.txt"]),
     "requirements/deploy.in": ("requirements/deploy.txt", []),
     "requirements/audit.in": ("requirements/audit.txt", []),
     "requirements/authorizer.in": ("functions/authorizer/requirements.txt", ["--constraint", "requirements/dev.txt"]),

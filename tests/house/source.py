@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-IMPORT_ROOTS: Final = ("functions", "layers/knowledge", "tools")
+IMPORT_ROOTS: Final = ("functions", "layers/engine", "layers/knowledge", "tools")
 SHIPPED: Final = ("functions", "layers", "tools")
 
 

@@ -16,6 +16,9 @@ ARROW: Final = {
     "search_knowledge": {"search_knowledge", "knowledge"},
     "authorizer": {"authorizer"},
     "publish_knowledge": {"publish_knowledge", "knowledge"},
+    "engine_natives": set(),
+    "engine_build": {"engine_build"},
+    "lambda_build": {"lambda_build", "local_gateway", "engine_build"},
     "local_gateway": {"local_gateway", "search_knowledge", "publish_knowledge", "knowledge"},
 }
 LANCEDB_IMPORTERS: Final = {"knowledge.lance", "publish_knowledge.store"}

@@ -107,5 +107,12 @@ def test_the_locks_agree_with_each_other() -> None:
     assert differing_pins(side_lock_text("requirements/authorizer.in"), lock_text("dev")) == set()
 
 
+def test_the_engine_is_the_function_s_closure_but_for_what_lambda_brings() -> None:
+    run, engine = lock_text("run"), side_lock_text("requirements/engine.in")
+    of_an_older_python = {"overrides"}
+    assert {name for name, _ in differing_pins(run, engine)} - of_an_older_python == {"boto3", "botocore", "s3transfer"}
+    assert {name for name, _ in differing_pins(engine, run)} == {"backports-zstd"}
+
+
 def test_locks_that_disagree_are_caught() -> None:
     assert differing_pins("one==1.0 \\\ntwo==2.0 \\\n", "one==1.0 \\\ntwo==2.1 \\\n") == {("two", "2.0")}

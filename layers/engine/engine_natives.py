@@ -1,0 +1,150 @@
+"""Load the engine's big native libraries, which travel compressed because Lambda limits a layer's unpacked bytes.
+
+The build puts a stub of two lines in each packed extension's place, so that nothing has to be imported first:
+
+    from engine_natives import load
+    load(__name__)
+
+`load` unpacks the extension and the shared libraries packed with it into the temporary folder, keeping their places
+relative to each other, because that is where the extension looks for them. What is left of the layer finds them by
+name, as they are loaded by then. It happens once in an execution environment: with SnapStart, once before the snapshot.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import json
+import os
+import platform
+import stat
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.machinery import ExtensionFileLoader
+from pathlib import Path
+from typing import IO, Any, Final
+
+MANIFEST: Final = Path(__file__).with_name("engine_natives.json")
+MACHINES: Final = {"x86_64": "x86_64", "arm64": "aarch64"}
+CHUNK_BYTES: Final = 4 * 1024 * 1024
+"""Read at once while unpacking: large enough to cost no time, small enough to cost no memory."""
+
+
+class EngineError(RuntimeError):
+    """The engine layer cannot be used here; the message says why.
+
+    Not an `ImportError`: libraries catch those to leave a part of themselves out, and the fault would show up
+    later and elsewhere.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What the build packed, for whom, and where it is unpacked."""
+
+    digest: str
+    architecture: str
+    python: str
+    bytes_of: dict[str, int]
+    """Unpacked size of each packed file, by its path in the layer."""
+    files_of: dict[str, list[str]]
+    """Packed files that each extension module needs, its own first."""
+
+    @property
+    def folder(self) -> Path:
+        """A name of its own for each build and user, as temporary folders may be shared and outlive a deployment."""
+        return Path(tempfile.gettempdir()) / f"engine-{self.digest[:16]}-{os.getuid()}"
+
+
+def load(name: str) -> None:
+    """Put the packed extension module `name` in its stub's place; raises `EngineError`."""
+    manifest = _manifest(MANIFEST)
+    own, *_libraries = [unpack(manifest, path) for path in manifest.files_of[name]]
+    loader = ExtensionFileLoader(name, str(own))
+    spec = importlib.util.spec_from_file_location(name, own, loader=loader)
+    if spec is None:
+        raise EngineError(f"{own} is not an extension module of this Python")
+    # The import system takes what it finds under the name once the stub has run.
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+
+
+def unpack(manifest: Manifest, path: str) -> Path:
+    """Unpack one file unless that is done; safe beside other processes doing the same; raises `EngineError`."""
+    target = _private_folder(manifest.folder) / path
+    size = manifest.bytes_of[path]
+    if not (target.is_file() and target.stat().st_size == size):
+        _unpack(MANIFEST.parent / f"{path}.zst", target, size)
+    return target
+
+
+@cache
+def _manifest(path: Path) -> Manifest:
+    try:
+        manifest = Manifest(**json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError) as error:
+        raise EngineError(f"the engine layer is incomplete: {path} cannot be read ({error})") from error
+    _check_platform(manifest)
+    return manifest
+
+
+def _check_platform(manifest: Manifest) -> None:
+    here = f"{platform.machine()}, Python {sys.version_info[0]}.{sys.version_info[1]}"
+    made_for = f"{MACHINES[manifest.architecture]}, Python {manifest.python}"
+    if here != made_for:
+        raise EngineError(
+            f"the engine layer was built for {made_for}, but this is {here}: build it with the right ARCH"
+        )
+
+
+def _private_folder(folder: Path) -> Path:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise EngineError(f"{folder} can be changed by somebody else, and code is loaded from it: remove it")
+    return folder
+
+
+def _unpack(archive: Path, target: Path, size: int) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")
+    part = Path(name)
+    try:
+        with open(descriptor, "wb") as output:  # noqa: PTH123 - `Path` opens no descriptors
+            _decompress(archive, output)
+        _check_size(part, archive, size)
+        # Whole or not at all: another process sees the old state or a complete file.
+        part.replace(target)
+    except OSError as error:
+        raise EngineError(_storage_message(error, target, size)) from error
+    finally:
+        with suppress(FileNotFoundError):
+            part.unlink()
+
+
+def _decompress(archive: Path, output: IO[Any]) -> None:
+    from backports import zstd  # noqa: PLC0415 - only a process that has to unpack pays for it
+
+    try:
+        with zstd.open(archive, "rb") as packed:
+            while chunk := packed.read(CHUNK_BYTES):
+                output.write(chunk)
+    except (zstd.ZstdError, EOFError) as error:  # each frame ends with a checksum of its content
+        raise EngineError(f"{archive} is damaged ({error}): build and deploy the engine layer again") from error
+
+
+def _check_size(part: Path, archive: Path, size: int) -> None:
+    found = part.stat().st_size
+    if found != size:
+        raise EngineError(f"{archive} holds {found} bytes instead of {size}: build and deploy the engine layer again")
+
+
+def _storage_message(error: OSError, target: Path, size: int) -> str:
+    if error.errno == errno.ENOSPC:
+        return (
+            f"{target.parent} has no room for the {size} bytes of {target.name}: raise the function's EphemeralStorage"
+        )
+    return f"{target.name} cannot be unpacked into {target.parent}: {error}"
