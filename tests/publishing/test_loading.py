@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from publish_knowledge import decoding
+from publish_knowledge import decoding, frontmatter
 from publish_knowledge.documents import Document
 from publish_knowledge.loading import Loaded, load
+from publish_knowledge.problems import UnusableFileError
 from publish_knowledge.sources import find
 
 
@@ -158,6 +161,64 @@ def test_front_matter_values_are_taken_as_they_are_written(
 )
 def test_an_unusable_file_is_told_and_the_rest_is_taken(tmp_path: Path, content: bytes | str, reason: str) -> None:
     assert problem(tmp_path, content).startswith(reason)
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "title",
+            "id",
+            "lang",
+            ": ",
+            ":",
+            "\n",
+            "\r\n",
+            "- ",
+            "[",
+            "]",
+            "{",
+            "}",
+            "&a",
+            "*a",
+            "<<",
+            "!!int",
+            "|",
+            ">",
+        ),
+        *(
+            "'",
+            '"',
+            "\\",
+            "\\x",
+            "\\U0011",
+            "#",
+            "%YAML 9.9",
+            "@",
+            "`",
+            "? ",
+            ", ",
+            "~",
+            "1",
+            "é",
+            "\0",
+            "\t",
+            "  ",
+            "---",
+        ),
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=25).map("".join), st.text(max_size=20))
+@settings(max_examples=400, deadline=None)
+def test_any_front_matter_is_taken_refused_or_left_in_the_text(block: str, rest: str) -> None:
+    text = f"---\n{block}\n---\n{rest}"
+    try:
+        declared = frontmatter.parse(text)
+    except UnusableFileError:
+        return
+    assert text.endswith(declared.body)
+    assert all(value is None or value for value in (declared.title, declared.language, declared.id))
 
 
 def test_every_reason_says_what_to_do(tmp_path: Path) -> None:
