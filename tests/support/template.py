@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import Any, Final
 
+import boto3
 import yaml
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
 
 from tests.house.source import ROOT
 
@@ -21,6 +25,12 @@ PSEUDO: Final = {
     "AWS::StackName": "search-knowledge",
     "AWS::StackId": f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/search-knowledge/0000-1111-2222-3333",
 }
+# What the managed policies permit that a template may be given without its asking.
+MANAGED_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "AWSLambdaBasicExecutionRole": ("logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"),
+    "AWSXRayDaemonWriteAccess": ("xray:PutTraceSegments", "xray:PutTelemetryRecords"),
+}
+MANAGED_POLICIES: Final = {name: f"arn:aws:iam::aws:policy/service-role/{name}" for name in MANAGED_ACTIONS}
 NO_VALUE: Final = object()
 
 Json = dict[str, Any]
@@ -50,18 +60,35 @@ def raw_template() -> Json:
     return found
 
 
+def default_parameters(template: Json) -> Json:
+    """What CloudFormation takes where nothing is given."""
+    return {name: about.get("Default", "") for name, about in template.get("Parameters", {}).items()}
+
+
+def transformed(template: Json | None = None, /, **parameters: str) -> Json:
+    """The template as SAM's own transform rewrites it: plain CloudFormation, policy templates spelled out."""
+    source = deepcopy(template or raw_template())
+    for about in source["Resources"].values():
+        # In the cloud the code lies in a bucket by then.
+        for name in {"CodeUri", "ContentUri"} & set(about.get("Properties", {})):
+            about["Properties"][name] = "s3://bucket/key"
+    given = {**default_parameters(source), **PSEUDO, **parameters}
+    translator = Translator(MANAGED_POLICIES, Parser(), boto_session=boto3.Session(region_name=REGION))
+    found: Json = translator.translate(source, given)
+    return found
+
+
 class Stack:
     """The resources and outputs that the template gives for some parameters.
 
     A resource's id is its name in lower case, as for an API, whose id becomes part of a host name.
     """
 
-    def __init__(self, **parameters: str) -> None:
-        self._raw = raw_template()
-        unknown = set(parameters) - set(self._raw["Parameters"])
+    def __init__(self, template: Json | None = None, /, **parameters: str) -> None:
+        self._raw = template or raw_template()
+        unknown = set(parameters) - set(self._raw.get("Parameters", {}))
         assert not unknown, f"the template has no parameter {unknown}"
-        defaults = {name: about.get("Default", "") for name, about in self._raw["Parameters"].items()}
-        self.parameters: Json = defaults | parameters
+        self.parameters: Json = {**default_parameters(self._raw), **parameters}
         self.resources: Json = self._present("Resources")
         self.outputs: Json = {name: about["Value"] for name, about in self._present("Outputs").items()}
 
@@ -77,7 +104,7 @@ class Stack:
     def _present(self, section: str) -> Json:
         return {
             name: self.resolve(about)
-            for name, about in self._raw[section].items()
+            for name, about in self._raw.get(section, {}).items()
             if self.holds(about.get("Condition"))
         }
 
@@ -105,7 +132,7 @@ class Stack:
             return NO_VALUE
         if name in PSEUDO:
             return PSEUDO[name]
-        if name in self.parameters:
+        if name in self._raw.get("Parameters", {}):
             listed = self._raw["Parameters"][name]["Type"] == "CommaDelimitedList"
             value = self.parameters[name]
             return value.split(",") if listed else value
