@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import itertools
+import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -80,6 +81,12 @@ class _QuietHandler(MotoRequestHandler):
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Say nothing: the recorder keeps a better log."""
 
+    def connection_dropped(self, error: BaseException, environ: WSGIEnvironment | None = None) -> None:
+        """End a line that a hook has cut; otherwise the client would wait for its answer."""
+        del error, environ
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
 
 class S3Server(ThreadedMotoServer):
     """Moto's threaded server on a free port of the loopback address, recorded."""
@@ -121,6 +128,7 @@ class S3Server(ThreadedMotoServer):
             "aws_secret_access_key": "testing",
             "client_max_retries": "2",
             "client_retry_timeout": "4",
+            "timeout": "5s",
         }
 
     def bucket(self) -> Location:
