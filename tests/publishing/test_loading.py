@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from publish_knowledge import decoding, frontmatter
+from publish_knowledge import frontmatter, loading
 from publish_knowledge.documents import Document
 from publish_knowledge.loading import Loaded, load
 from publish_knowledge.problems import UnusableFileError
@@ -142,7 +142,7 @@ def test_front_matter_values_are_taken_as_they_are_written(
         ("text".encode("utf-16"), "It is UTF-16."),
         ("text".encode("utf-16-le"), "It looks like a binary file"),
         (bytes(range(32)) * 4, "It looks like a binary file"),
-        (b"a" * (decoding.MAX_BYTES + 1), "It has 20,971,521 bytes; 20,971,520 is the limit."),
+        (b"a" * (loading.MAX_BYTES + 1), "It has 20,971,521 bytes; 20,971,520 is the limit."),
         ("---\ntitle: [unclosed\n---\nText", "Its front matter does not parse (line 3)"),
         ("---\ntitle: a: b: c\n---\nText", "Its front matter does not parse (line 2)"),
         ("---\n\ttab: x\n---\nText", "Its front matter does not parse (line 2)"),

@@ -7,9 +7,6 @@ from typing import Final
 
 from publish_knowledge.problems import UnusableFileError
 
-MAX_BYTES: Final = 20 * 1024 * 1024
-"""Four times the longest text the product is measured with; what is larger is rarely one text."""
-
 _CONTROL_SHARE: Final = 0.4
 """UTF-16 without its mark is half NULs; a text with some NULs in it is still a text."""
 
@@ -20,8 +17,6 @@ _SAMPLE_CHARS: Final = 8_192
 
 def decode(data: bytes) -> str:
     """Text of a file, or `UnusableFileError`. Line ends stay as they are, NULs too."""
-    if len(data) > MAX_BYTES:
-        raise UnusableFileError(too_large(len(data)))
     if data.startswith(_UTF16_MARKS):
         raise UnusableFileError("It is UTF-16. Save it as UTF-8.")
     try:
@@ -33,11 +28,6 @@ def decode(data: bytes) -> str:
     if _looks_binary(text):
         raise UnusableFileError("It looks like a binary file, not a text. Publish its text as UTF-8.")
     return text
-
-
-def too_large(size: int) -> str:
-    """The reason given for a file of `size` bytes that is over the limit."""
-    return f"It has {size:,} bytes; {MAX_BYTES:,} is the limit. Split it into several files."
 
 
 def _not_utf8(data: bytes, start: int) -> str:

@@ -15,6 +15,9 @@ from publish_knowledge.outline import first_heading, shortened
 from publish_knowledge.problems import Problem, UnusableFileError
 from publish_knowledge.sources import Source, Sources
 
+MAX_BYTES: Final = 20 * 1024 * 1024
+"""Four times the longest text the product is measured with; what is larger is rarely one text."""
+
 _NAMED: Final = 3
 """Files named in the message about a shared id; more would hide its end."""
 
@@ -61,8 +64,8 @@ def _read(file: Path) -> bytes:
         if not file.is_file():
             raise UnusableFileError("It is not a regular file, or a link that leads nowhere.")
         size = file.stat().st_size
-        if size > decoding.MAX_BYTES:
-            raise UnusableFileError(decoding.too_large(size))
+        if size > MAX_BYTES:
+            raise UnusableFileError(f"It has {size:,} bytes; {MAX_BYTES:,} is the limit. Split it into several files.")
         return file.read_bytes()
     except OSError as error:
         raise UnusableFileError(f"It cannot be read: {error.strerror or error}.") from None
@@ -83,4 +86,6 @@ def _sharing_an_id(documents: Iterable[Document]) -> dict[str, str]:
 
 def _shared(identity: str, others: list[str]) -> str:
     more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-    return f"Its id “{identity}” is also claimed by {', '.join(others[:_NAMED])}{more}. Give each file an id of its own."
+    return (
+        f"Its id “{identity}” is also claimed by {', '.join(others[:_NAMED])}{more}. Give each file an id of its own."
+    )
