@@ -72,9 +72,10 @@ def _caller_key(owner_id: str) -> str:
     return hashlib.sha256(owner_id.encode()).hexdigest()[:_KEY_DIGITS]
 
 
-def _from_environment() -> Callable[..., Answer]:
+def compose(environ: Mapping[str, str]) -> Callable[..., Answer]:
+    """The handler that environment variables make; with wrong ones it answers every event with a fault."""
     try:
-        return Authorizer(settings_from(os.environ))
+        return Authorizer(settings_from(environ))
     except ValueError as error:
         reason = str(error)
 
@@ -86,4 +87,4 @@ def _from_environment() -> Callable[..., Answer]:
     return closed
 
 
-handler: Final = _from_environment()
+handler: Final = compose(os.environ)

@@ -245,7 +245,9 @@ def test_teams_give_exactly_the_rights_they_name(
     assert {one["team_id"] for one in results} == {None, *readable}
 
 
-@pytest.mark.parametrize("teams", ["support field", "support,field", "[support field]", 5.5, {"id": "support"}, [[]]])
+@pytest.mark.parametrize(
+    "teams", ["support field", "support,field", "[support field]", 5.5, {"id": "support"}, [[]], ["\ud800"]]
+)
 def test_teams_that_can_be_read_in_two_ways_open_nothing(stack: Running, issuer: Issuer, teams: object) -> None:
     assert called(stack, issuer.token(stack.address, teams=teams), search()).status == 403
 

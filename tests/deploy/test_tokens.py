@@ -355,6 +355,15 @@ def test_keys_are_not_fetched_without_tls_from_elsewhere(issuer: Issuer, door: A
         door(event(f"Bearer {issuer.token(RESOURCE)}"))
 
 
+def test_a_redirect_does_not_lead_to_keys_without_tls(issuer: Issuer, door: Authorizer) -> None:
+    # A name for this machine that is not on the list of those that may do without TLS.
+    issuer.redirects["/jwks"] = f"http://127.1:{issuer.port}/moved"
+    issuer.documents["/moved"] = {"keys": [key.jwk for key in issuer.keys]}
+    with pytest.raises(IssuerUnavailableError, match="without TLS"):
+        door(event(f"Bearer {issuer.token(RESOURCE)}"))
+    assert "/moved" in issuer.requests
+
+
 def test_keys_that_are_no_keys_fit_no_token(issuer: Issuer, door: Authorizer) -> None:
     issuer.documents["/jwks"] = {"keys": [5, None, {}, {"kid": "one", "kty": "RSA"}]}
     with UNAUTHORIZED:

@@ -65,6 +65,7 @@ class Issuer:
     claims: Json = field(default_factory=lambda: {"sub": "ana", "teams": ["support"], "scope": "knowledge:read"})
     documents: Json = field(default_factory=dict)
     """Paths whose answer is given here instead."""
+    redirects: dict[str, str] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     logins: list[Json] = field(default_factory=list)
     """The parameters of each authorization request."""
@@ -171,6 +172,9 @@ class _Requests(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         if parts.path == "/authorize":
             self._send(302, b"", Location=self.server.issuer.login(parts.query))
+            return
+        if elsewhere := self.server.issuer.redirects.get(parts.path):
+            self._send(302, b"", Location=elsewhere)
             return
         found = self.server.issuer.document(parts.path)
         body = found if isinstance(found, bytes) else json.dumps(found).encode()

@@ -1,0 +1,96 @@
+"""What the authorizer is told, and what it does when it is told wrongly."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+
+import pytest
+
+from authorizer.app import compose
+from authorizer.settings import ClaimNames, Settings, UsageKeys, is_secure, settings_from
+
+
+def test_an_issuer_is_enough() -> None:
+    assert settings_from({"ISSUER": "https://auth.example.com"}) == Settings("https://auth.example.com")
+
+
+def test_empty_variables_count_as_missing() -> None:
+    names = ("RESOURCE_URL", "REQUIRED_SCOPE", "AUDIENCES", "CLIENT_IDS", "OWNER_KEYS", "TIER_KEYS", "TEAMS_CLAIM")
+    given = dict.fromkeys(names, "")
+    assert settings_from({"ISSUER": "https://auth.example.com", **given}) == Settings("https://auth.example.com")
+
+
+def test_everything_can_be_set() -> None:
+    given = {
+        "ISSUER": "https://auth.example.com/realm",
+        "RESOURCE_URL": "https://mcp.example.com/mcp",
+        "REQUIRED_SCOPE": "kb.read",
+        "AUDIENCES": "one, two,",
+        "CLIENT_IDS": "app",
+        "OWNER_KEYS": '{"ana": "key of ana"}',
+        "TIER_KEYS": '{"free": "key of free"}',
+        "OWNER_CLAIM": "owner",
+        "TEAMS_CLAIM": "groups",
+        "TEAMS_FORM": "words",
+        "SCOPE_CLAIM": "permissions",
+        "CLIENT_CLAIM": "app",
+        "TIER_CLAIM": "plan",
+        "USAGE_KEY_CLAIM": "key",
+    }
+    assert settings_from(given) == Settings(
+        issuer="https://auth.example.com/realm",
+        resource="https://mcp.example.com/mcp",
+        audiences=frozenset({"one", "two"}),
+        client_ids=frozenset({"app"}),
+        required_scope="kb.read",
+        claim_names=ClaimNames("owner", "groups", "permissions", "app", "plan", "key", teams_are_words=True),
+        usage_keys=UsageKeys({"ana": "key of ana"}, {"free": "key of free"}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "secure"),
+    [
+        ("https://auth.example.com", True),
+        ("http://127.0.0.1:8080/realm", True),
+        ("http://localhost", True),
+        ("http://auth.example.com", False),
+        ("http://127.0.0.1.example.com", False),
+        ("file:///etc/passwd", False),
+        ("https://", False),
+        ("", False),
+    ],
+)
+def test_keys_come_over_tls_or_from_this_machine(url: str, secure: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert is_secure(url) is secure
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"ISSUER": "http://auth.example.com"},
+        {"ISSUER": "https://auth.example.com", "TIER_KEYS": "free"},
+        {"ISSUER": "https://auth.example.com", "OWNER_KEYS": "[]"},
+        {"ISSUER": "https://auth.example.com", "OWNER_KEYS": '{"ana": 5}'},
+    ],
+    ids=str,
+)
+def test_wrong_settings_keep_the_door_shut_and_say_so_at_every_knock(
+    wrong: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    closed = compose(wrong)
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            closed({})
+    assert [record.message for record in caplog.records] == ["settings are wrong"] * 2
+    assert {record.levelno for record in caplog.records} == {logging.ERROR}
+
+
+def test_importing_the_handler_opens_nothing_and_needs_no_other_package_of_ours() -> None:
+    others = {"boto3", "knowledge", "lancedb", "mcp", "search_knowledge"}
+    program = f"import sys, authorizer.app; print({others} & {{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
