@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
@@ -97,7 +99,13 @@ def too_much(found: Iterator[Permission]) -> set[str]:
 
 
 def built(parameters: dict[str, str]) -> Stack:
-    return Stack(transformed(**parameters), **parameters)
+    """The stack in the cloud; the transform is slow, and the same for all tests of one choice."""
+    return _built(tuple(sorted(parameters.items())))
+
+
+@cache
+def _built(parameters: tuple[tuple[str, str], ...]) -> Stack:
+    return Stack(transformed(**dict(parameters)), **dict(parameters))
 
 
 @choices
@@ -236,6 +244,24 @@ def test_a_burst_holds_a_clients_handshake(parameters: dict[str, str]) -> None:
     handshake = 8
     for plan in built(parameters).of_type("AWS::ApiGateway::UsagePlan").values():
         assert int(plan["Throttle"]["BurstLimit"]) >= handshake
+
+
+@choices
+def test_there_is_no_stage_but_prod_and_its_throttle(parameters: dict[str, str]) -> None:
+    stack = built(parameters)
+    stages = stack.of_type("AWS::ApiGateway::Stage")
+    assert {stage["StageName"] for stage in stages.values()} == {"prod"}
+    assert [one for one in stack.of_type("AWS::ApiGateway::Deployment").values() if "StageName" in one] == []
+    for stage in stages.values():
+        (settings,) = stage["MethodSettings"]
+        assert settings["ThrottlingRateLimit"] > 0
+
+
+@choices
+def test_the_dashboard_can_be_read_and_shows_what_operators_ask_for(parameters: dict[str, str]) -> None:
+    (dashboard,) = built(parameters).of_type("AWS::CloudWatch::Dashboard").values()
+    titles = [widget["properties"]["title"] for widget in json.loads(dashboard["DashboardBody"])["widgets"]]
+    assert titles == ["Calls by mode", "Latency", "Cold starts", "Errors", "Usage per caller"]
 
 
 def test_every_alarm_tells_the_topic_where_there_is_one() -> None:
