@@ -7,13 +7,16 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 SOURCES := functions layers tools
 CHECKED := $(SOURCES) $(wildcard tests benchmarks requirements)
+# The machine that a deployment package is for: this one's, unless told.
+ARCH ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
+PACKED := template.yaml $(shell find functions layers -type f -not -path '*/__pycache__/*')
 COVERAGE := --cov --cov-report=term
 UV := uv==0.13.9
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check serve eval lock lint-template clean
+.PHONY: help setup demo test check serve eval lock lint-template build size invoke clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
@@ -47,8 +50,18 @@ lint-template: .venv-deploy/.installed .venv-audit/.installed ## Check the deplo
 	@.venv-deploy/bin/cfn-lint --include-checks I --non-zero-exit-code informational --template template.yaml
 	@.venv-audit/bin/checkov --config-file .checkov.yaml
 
+build: .aws-sam/$(ARCH).stamp ## Build the deployment package (ARCH=arm64 or x86_64)
+	@rm -rf .aws-sam/build && cp -R .aws-sam/$(ARCH) .aws-sam/build
+
+size: .venv/.installed .aws-sam/x86_64.stamp .aws-sam/arm64.stamp ## Weigh the packages for both machines and check what is in them
+	@$(RUN) -m lambda_build.size .aws-sam/x86_64 .aws-sam/arm64
+
+invoke: .venv/.installed .venv-deploy/.installed .venv-lambda/.installed ## Run what was built as Lambda would: EVENT=events/x.json, or all
+	@$(RUN) -m lambda_build $(EVENT) --python .venv-lambda/bin/python $(ARGS) \
+		--emulator "$$(find .venv-deploy/lib -name 'aws-lambda-rie-$(ARCH)')"
+
 clean: ## Remove what the other targets made
-	@rm -rf .venv .venv-audit .venv-deploy .venv-lock .aws-sam build dist .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .venv-audit .venv-deploy .venv-lambda .venv-lock .aws-sam build dist .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find $(SOURCES) $(wildcard tests benchmarks requirements) -name __pycache__ -prune -exec rm -rf {} +
 
 # Two stamps: a changed lock installs packages, a changed pyproject.toml only this project.
@@ -64,11 +77,25 @@ clean: ## Remove what the other targets made
 	@touch $@
 
 # The tools that build, check and run what is deployed; each set has pins of its own.
-.venv-deploy/.installed .venv-audit/.installed: .venv-%/.installed: requirements/%.txt
+.venv-deploy/.installed .venv-audit/.installed .venv-lambda/.installed: .venv-%/.installed: requirements/%.txt
 	@$(PYTHON_LAMBDA) -c '' || { echo 'Python 3.13 is needed; name it with: make PYTHON_LAMBDA=/path/to/python3.13 …' >&2; exit 1; }
 	@test -x .venv-$*/bin/python || $(PYTHON_LAMBDA) -m venv .venv-$*
 	@echo 'Installing the locked packages of requirements/$*.txt'
 	@$(call pip,.venv-$*/bin/python) --require-hashes --requirement requirements/$*.txt
+	@touch $@
+
+# One folder for each machine, so that neither build undoes the other. SAM's own cache does not see ARCH and MODELS.
+.aws-sam/%.stamp: .venv-deploy/.installed $(PACKED)
+	@echo 'Building the deployment package for $*'
+	@mkdir -p .aws-sam
+	@PATH="$(CURDIR)/.venv-deploy/bin:$$PATH" MAKEFLAGS= ARCH=$* SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 sam build \
+		--no-cached --build-dir .aws-sam/$* --parameter-overrides Architecture=$* >.aws-sam/$*.log 2>&1 || \
+		{ cat .aws-sam/$*.log >&2; exit 1; }
+	@# What is deployed from here is for this machine, and our own code is compiled as the engine is.
+	@sed 's/^\( *\)Default: arm64$$/\1Default: $*/' .aws-sam/$*/template.yaml >.aws-sam/$*/template.new
+	@mv .aws-sam/$*/template.new .aws-sam/$*/template.yaml
+	@find .aws-sam/$*/*Function .aws-sam/$*/KnowledgeLayer -name __pycache__ -prune -exec rm -rf {} +
+	@.venv-deploy/bin/python -m compileall -q --invalidation-mode unchecked-hash .aws-sam/$*/*Function .aws-sam/$*/KnowledgeLayer
 	@touch $@
 
 .venv-lock/.installed: Makefile

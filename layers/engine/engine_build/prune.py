@@ -42,7 +42,7 @@ GROUPS: Final = (
     Group(
         "Tests, examples, and extensions that only tests import.",
         (
-            *("*/tests/*", "*/conftest.py", "numpy/random/_examples/*", "numpy/_pyinstaller/*"),
+            *("*/tests/*", "*/benchmarks/*", "*/conftest.py", "numpy/random/_examples/*", "numpy/_pyinstaller/*"),
             *("pyarrow/_pyarrow_cpp_tests.*", "numpy/_core/_*_tests.*.so", "numpy/_core/_simd.*.so"),
         ),
     ),
