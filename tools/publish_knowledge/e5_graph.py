@@ -5,10 +5,10 @@ Looking up words stays outside: their table is four fifths of the weights, and a
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from knowledge.embedding import Vectors
 from publish_knowledge.e5_weights import E5Weights
@@ -39,7 +39,7 @@ class E5Graph:
         self._weights = weights
         self._sizes = weights.sizes
         self._exact = exact
-        self._nodes: list[helper.NodeProto] = []
+        self._nodes: list[NodeProto] = []
         self._constants: dict[str, TensorProto] = {}
 
     def model(self) -> bytes:
@@ -123,7 +123,7 @@ class E5Graph:
     def _fused(self, operator: str, *inputs: str, **attributes: int) -> str:
         return self._node(operator, *inputs, domain=_FUSED, **attributes)
 
-    def _node(self, operator: str, *inputs: str, domain: str = "", **attributes: float) -> str:
+    def _node(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:  # noqa: ANN401 - whatever the operator takes
         output = f"{operator}.{len(self._nodes)}"
         self._nodes.append(helper.make_node(operator, inputs, [output], domain=domain, **attributes))
         return output

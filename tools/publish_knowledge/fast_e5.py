@@ -87,7 +87,7 @@ class FastE5:
             for batch, means in zip(batches, pool.map(self.engine.means, batches), strict=True):
                 for window, mean in zip(batch, means, strict=True):
                     sums[window.text] += window.weight * mean
-        return _normalised(sums)
+        return normalised(sums)
 
 
 class Engine:
@@ -134,6 +134,14 @@ def passage_provider(provider: EmbeddingProvider) -> EmbeddingProvider:
     return provider
 
 
+def normalised(sums: Vectors) -> Vectors:
+    """Rows of length 1; raises `ValueError` for one without direction."""
+    norms = np.linalg.norm(sums, axis=1, keepdims=True)
+    if not (np.isfinite(norms) & (norms > 0)).all():
+        raise ValueError("the embedding model returned a vector without direction")
+    return np.asarray(sums / norms, dtype=np.float32)
+
+
 def multiplies_bytes() -> bool:
     """Whether the processor has sums of 8-bit products that cannot overflow (VNNI).
 
@@ -162,10 +170,3 @@ def _session(model: bytes) -> Any:  # noqa: ANN401 - the package has no types
     # The next level up would join sums with normalisation, in a kernel that is five times as slow as the two.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-
-def _normalised(sums: Vectors) -> Vectors:
-    norms = np.linalg.norm(sums, axis=1, keepdims=True)
-    if not (np.isfinite(norms) & (norms > 0)).all():
-        raise ValueError("the embedding model returned a vector without direction")
-    return np.asarray(sums / norms, dtype=np.float32)
