@@ -189,6 +189,15 @@ def test_the_first_thing_wrong_is_told_in_table_order_and_the_shape_last(
     assert (type(error), error.field) == (kind, field)
 
 
+def test_the_bounds_are_told_in_words() -> None:
+    assert {argument.name: argument.rule for argument in ARGUMENTS if argument.rule} == {
+        "query": "at most 2000 characters",
+        "offset": "0 or more",
+        "limit_chars": "1..10000",
+        "max_results": "1..50",
+    }
+
+
 def test_the_schema_is_the_table() -> None:
     schema = input_schema()
     Draft202012Validator.check_schema(schema)

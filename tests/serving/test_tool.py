@@ -29,6 +29,7 @@ from tests.support.front_door import (
     OUTPUT,
     Context,
     Json,
+    body_of,
     call,
     envelope_of,
     error_of,
@@ -191,6 +192,24 @@ def test_an_unforeseen_fault_says_nothing_but_a_correlation_id() -> None:
     assert fault["fault"]["request_id"] == line["call"]["request_id"] == "r1"
     assert [one["type"] for one in fault["fault"]["exceptions"]] == ["builtins.RuntimeError", "builtins.ValueError"]
     assert any(frame.endswith(" broken") for frame in fault["fault"]["exceptions"][0]["stack"])
+
+
+def test_an_unforeseen_fault_before_the_tool_is_answered_as_well() -> None:
+    class Odd:
+        aws_request_id = "r2"
+
+        def get_remaining_time_in_millis(self) -> str:
+            return "soon"
+
+    stream = StringIO()
+    with build_handler(ON, logger(stream)) as handler:
+        answer = handler(rest_event(tool_call({})), Odd())
+    assert (answer["statusCode"], body_of(answer)["error"]) == (
+        500,
+        {"code": -32603, "message": "The call failed for an unexpected reason. Quote r2."},
+    )
+    fault = json.loads(stream.getvalue())["fault"]
+    assert (fault["request_id"], fault["exceptions"][0]["type"]) == ("r2", "builtins.TypeError")
 
 
 def test_each_call_is_one_log_line_without_anything_asked_or_claimed(capfd: pytest.CaptureFixture[str]) -> None:
