@@ -9,7 +9,7 @@ SOURCES := functions layers tools
 CHECKED := $(SOURCES) $(wildcard tests benchmarks requirements)
 # The machine that a deployment package is for: this one's, unless told.
 ARCH ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
-PACKED := template.yaml $(shell find functions layers -type f -not -path '*/__pycache__/*')
+PACKED := template.yaml $(shell find functions layers -name '*.py' -o -name '*.txt' -o -name Makefile)
 COVERAGE := --cov --cov-report=term
 UV := uv==0.13.9
 
@@ -85,7 +85,7 @@ clean: ## Remove what the other targets made
 	@touch $@
 
 # One folder for each machine, so that neither build undoes the other. SAM's own cache does not see ARCH and MODELS.
-.aws-sam/%.stamp: .venv-deploy/.installed $(PACKED)
+.aws-sam/x86_64.stamp .aws-sam/arm64.stamp: .aws-sam/%.stamp: .venv-deploy/.installed $(PACKED)
 	@echo 'Building the deployment package for $*'
 	@mkdir -p .aws-sam
 	@PATH="$(CURDIR)/.venv-deploy/bin:$$PATH" MAKEFLAGS= ARCH=$* SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 sam build \

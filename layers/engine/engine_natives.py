@@ -119,7 +119,7 @@ def _unpack(archive: Path, target: Path, size: int) -> None:
         # Whole or not at all: another process sees the old state or a complete file.
         part.replace(target)
     except OSError as error:
-        raise EngineError(_storage_message(error, target, size)) from error
+        raise EngineError(storage_message(error, target, size)) from error
     finally:
         with suppress(FileNotFoundError):
             part.unlink()
@@ -142,7 +142,8 @@ def _check_size(part: Path, archive: Path, size: int) -> None:
         raise EngineError(f"{archive} holds {found} bytes instead of {size}: build and deploy the engine layer again")
 
 
-def _storage_message(error: OSError, target: Path, size: int) -> str:
+def storage_message(error: OSError, target: Path, size: int) -> str:
+    """Why a file could not be written, with the remedy where there is one."""
     if error.errno == errno.ENOSPC:
         return (
             f"{target.parent} has no room for the {size} bytes of {target.name}: raise the function's EphemeralStorage"

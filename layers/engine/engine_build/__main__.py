@@ -8,7 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import Final
@@ -29,7 +29,7 @@ OWN_MODULE: Final = "engine_natives.py"
 
 def build(architecture: str, models: Collection[str], output: Path) -> None:
     """Fill `output` as Lambda will show it under /opt; raises `BuildError`."""
-    _check_python()
+    check_python(sys.version_info)
     groups = groups_for(models)
     site = output / "python"
     _install(site, architecture)
@@ -44,8 +44,9 @@ def build(architecture: str, models: Collection[str], output: Path) -> None:
     (output / "engine-build.json").write_text(json.dumps(report, indent=1), encoding="utf-8")
 
 
-def _check_python() -> None:
-    found = f"{sys.version_info[0]}.{sys.version_info[1]}"
+def check_python(version: Sequence[object]) -> None:
+    """Raise `BuildError` unless this version is the function's."""
+    found = f"{version[0]}.{version[1]}"
     if found != PYTHON:
         raise BuildError(f"the engine layer is built with Python {PYTHON}, the function's own; this is {found}")
 

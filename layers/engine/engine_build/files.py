@@ -22,9 +22,9 @@ def files_below(folder: Path) -> list[str]:
 
 
 def is_library(path: str) -> bool:
-    """Whether a file name is that of a native library: `x.so` or `libx.so.2`."""
+    """Whether a file name is that of a native library, packed or not: `x.so`, `libx.so.2`, `x.so.zst`."""
     name = path.rpartition("/")[2]
-    return name.endswith(".so") or ".so." in name.removesuffix(".zst")
+    return name.endswith(".so") or ".so." in name
 
 
 def architecture_of(header: bytes) -> str:
