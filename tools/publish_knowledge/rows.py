@@ -18,10 +18,11 @@ from knowledge.schema import (
     HISTORY,
     PASSAGE,
     PUBLISHED,
+    archive_place,
     base_place,
+    current_place,
     head_place,
     history_place,
-    passage_place,
     row_key,
 )
 from knowledge.scopes import Scope
@@ -130,13 +131,17 @@ def current_passages(scope: Scope, schema: pa.Schema, revision: StoredRevision) 
     """The passage rows that make a revision searchable; terms are worked out here, vectors are the stored ones."""
     document = revision.document()
     terms = [indexed_terms(document, part) for part in parts_of(revision)]
-    return _table(schema, {**_passages(scope, revision), "terms": terms}, revision)
+    places = [current_place(revision.item_id, each.start) for each in revision.passages]
+    return _table(
+        schema, {**_labels(revision), **_passages(scope, revision), "place": places, "terms": terms}, revision
+    )
 
 
 def archive_rows(scope: Scope, schema: pa.Schema, revision: StoredRevision) -> pa.Table:
     """The rows that keep a revision for good: each carries the revision's metadata, and so explains itself."""
-    repeated = {name: [getattr(revision, name)] * len(revision.passages) for name in REVISION_COLUMNS}
-    return _table(schema, {**repeated, **_passages(scope, revision)}, revision)
+    item, own = revision.item_id, revision.revision_id
+    places = [archive_place(item, own, each.start) for each in revision.passages]
+    return _table(schema, {**_repeated(revision), **_passages(scope, revision), "place": places}, revision)
 
 
 def heads_from(rows: pa.Table) -> list[ItemHead]:
@@ -199,7 +204,6 @@ def _passages(scope: Scope, revision: StoredRevision) -> dict[str, list[Any]]:
     item, own, count = revision.item_id, revision.revision_id, len(revision.passages)
     return {
         "key": [row_key(PASSAGE, item, own, each.ordinal) for each in revision.passages],
-        "place": [passage_place(item, own, each.start) for each in revision.passages],
         "kind": [PASSAGE] * count,
         "scope": [scope.name] * count,
         "base_id": [revision.base_id] * count,
@@ -207,6 +211,17 @@ def _passages(scope: Scope, revision: StoredRevision) -> dict[str, list[Any]]:
         "revision_id": [own] * count,
         **{name: [getattr(each, name) for each in revision.passages] for name in PASSAGE_COLUMNS},
     }
+
+
+def _repeated(revision: StoredRevision) -> dict[str, list[Any]]:
+    return {name: [getattr(revision, name)] * len(revision.passages) for name in REVISION_COLUMNS}
+
+
+def _labels(revision: StoredRevision) -> dict[str, list[Any]]:
+    # What a head row says, on passage rows too: repeated values take no room on disk, while nulls among values do, and
+    # the read of one head would fetch them.
+    count = len(revision.passages)
+    return {**_repeated(revision), "state": [PUBLISHED] * count, "sequence": [0] * count, "published_at": [""] * count}
 
 
 def _table(schema: pa.Schema, columns: dict[str, list[Any]], revision: StoredRevision) -> pa.Table:

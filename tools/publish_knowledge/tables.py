@@ -16,10 +16,11 @@ from knowledge.schema import (
     HISTORY,
     META_SCOPE,
     PASSAGE,
+    archive_place,
     base_place,
+    current_place,
     current_schema,
     head_place,
-    passage_place,
     revisions_schema,
 )
 from knowledge.scopes import Scope
@@ -60,8 +61,8 @@ class Address:
     @property
     def places(self) -> range:
         """Index addresses of all its passages."""
-        first = passage_place(self.item_id, self.revision_id, 0)
-        return range(first, passage_place(self.item_id, self.revision_id, self.total_chars) + 1)
+        first = archive_place(self.item_id, self.revision_id, 0)
+        return range(first, archive_place(self.item_id, self.revision_id, self.total_chars) + 1)
 
 
 def address_of(head: ItemHead) -> Address:
@@ -132,7 +133,8 @@ class ScopeTables:
     async def visible(self, head: ItemHead) -> StoredRevision:
         """The current revision of a published item as `current` has it."""
         columns = ["revision_id", *PASSAGE_COLUMNS, "vector"]
-        where: Where = {"kind": PASSAGE, "place": [address_of(head).places], "revision_id": head.revision_id}
+        places = range(current_place(head.item_id, 0), current_place(head.item_id, head.total_chars) + 1)
+        where: Where = {"kind": PASSAGE, "place": [places], "revision_id": head.revision_id}
         return revision_from_current(head, await self.current.rows(where, columns))
 
     async def current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:

@@ -47,7 +47,7 @@ PASSAGE_MAX_CHARS: Final = 2_000
 """No passage is longer. A reader relies on it to know which buckets a window can touch."""
 
 BUCKET_CHARS: Final = 4_096
-"""Passages are addressed by item, revision and start // this, so that a window's cost is flat in the text's length."""
+"""Passages are addressed by item and start // this, so that a window's cost is flat in the text's length."""
 
 _BUCKET_BITS: Final = 16
 _DIGEST_CHARS: Final = 32
@@ -104,32 +104,30 @@ def base_place(base_id: str) -> int:
     return _slot(BASE, base_id)
 
 
-def passage_place(item: str, revision: str, start: int) -> int:
-    """Index address shared by the passages of a revision that start in one bucket; neighbours are adjacent."""
+def current_place(item: str, start: int) -> int:
+    """Index address in `current` of the passages that start in one bucket: beside the head, in one index page."""
+    return _slot(HEAD, item) + 1 + start // BUCKET_CHARS
+
+
+def archive_place(item: str, revision: str, start: int) -> int:
+    """Index address in `revisions` of a revision's passages that start in one bucket; neighbours are adjacent."""
     return _slot(PASSAGE, item, revision) + start // BUCKET_CHARS
 
 
-def window_places(item: str, revision: str, start: int, end: int) -> list[int]:
-    """Addresses of every bucket whose passages can overlap [start, end)."""
-    first = max(0, start - PASSAGE_MAX_CHARS) // BUCKET_CHARS
-    slot = _slot(PASSAGE, item, revision)
-    return [slot + bucket for bucket in range(first, max(start, end - 1) // BUCKET_CHARS + 1)]
+def first_start(start: int) -> int:
+    """The earliest that a passage can start and still reach `start`."""
+    return max(0, start - PASSAGE_MAX_CHARS + 1)
 
 
-def _common() -> list[pa.Field]:
+# The order is the order on disk. What one read takes stands together, and apart from the bulky columns, because a
+# storage read that skips less than 64 kB fetches what it skips.
+def _labels() -> list[pa.Field]:
     return [
-        pa.field("key", pa.string(), nullable=False, metadata=_PRIMARY_KEY),
-        pa.field("place", pa.int64(), nullable=False),
         pa.field("kind", pa.string(), nullable=False),
         pa.field("scope", pa.string(), nullable=False),
         pa.field("base_id", pa.string(), nullable=False),
         pa.field("item_id", pa.string(), nullable=False),
         pa.field("revision_id", pa.string(), nullable=False),
-        pa.field("ordinal", pa.int32(), nullable=False),
-        pa.field("start", pa.int64()),
-        pa.field("end", pa.int64()),
-        pa.field("text", pa.string()),
-        pa.field("heading", pa.string()),
         pa.field("title", pa.string()),
         pa.field("language", pa.string()),
         pa.field("source_type", pa.string()),
@@ -141,26 +139,35 @@ def _common() -> list[pa.Field]:
     ]
 
 
-def _vector(dimensions: int) -> pa.Field:
-    # Half precision: half the bytes of every scan, cosine error below 0.001, and restore copies it unchanged.
-    return pa.field("vector", pa.list_(pa.float16(), dimensions))
+def _content(dimensions: int) -> list[pa.Field]:
+    return [
+        pa.field("start", pa.int64()),
+        pa.field("end", pa.int64()),
+        pa.field("ordinal", pa.int32(), nullable=False),
+        pa.field("place", pa.int64(), nullable=False),
+        pa.field("key", pa.string(), nullable=False, metadata=_PRIMARY_KEY),
+        # Half precision: half the bytes of every scan, cosine error below 0.001, and restore copies it unchanged.
+        pa.field("vector", pa.list_(pa.float16(), dimensions)),
+        pa.field("heading", pa.string()),
+        pa.field("text", pa.string()),
+    ]
 
 
 def current_schema(scope: Scope, model: str, dimensions: int) -> pa.Schema:
     """Arrow schema of a scope's `current` table. `terms` is the analysed text that the full-text index covers."""
-    extra = [
-        pa.field("terms", pa.string()),
+    state = [
         pa.field("state", pa.string()),
         pa.field("sequence", pa.int64()),
         pa.field("published_at", pa.string()),
     ]
-    return pa.schema([*_common(), *extra, _vector(dimensions)], metadata=_metadata(model, dimensions, scope))
+    fields = [*_labels(), *state, *_content(dimensions), pa.field("terms", pa.string())]
+    return pa.schema(fields, metadata=_metadata(model, dimensions, scope))
 
 
 def revisions_schema(scope: Scope, model: str, dimensions: int) -> pa.Schema:
     """Arrow schema of a scope's `revisions` table."""
-    extra = [pa.field("created_at", pa.string())]
-    return pa.schema([*_common(), *extra, _vector(dimensions)], metadata=_metadata(model, dimensions, scope))
+    fields = [*_labels(), pa.field("created_at", pa.string()), *_content(dimensions)]
+    return pa.schema(fields, metadata=_metadata(model, dimensions, scope))
 
 
 def marker_schema(model: str, dimensions: int, created_at: str) -> pa.Schema:

@@ -1,6 +1,7 @@
 """One scope at one moment: every query that the reading side sends to its two tables.
 
-Each query filters on the scope although the table is the scope's own: a wall behind the wall.
+Behind the wall of one table for each scope stands a second: a search filters on the scope too, and every row that
+comes back, from a search or by its address, is refused if it names another.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from knowledge.schema import (
     HISTORY,
     PASSAGE,
     PUBLISHED,
+    archive_place,
+    current_place,
+    first_start,
     head_place,
     history_place,
-    passage_place,
-    window_places,
 )
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ class Snapshot:
 
     async def locate(self, item_id: str, revision_id: str) -> tuple[Head | None, Head | None]:
         """An item's head, and the history row of one of its revisions."""
-        places = [head_place(item_id), history_place(item_id, revision_id)]
+        places = [head_place(item_id), *([history_place(item_id, revision_id)] if revision_id else [])]
         rows = [row for row in await self._rows(col("place").isin(places), _HEAD) if row["item_id"] == item_id]
         heads = [head_of(self.scope, row) for row in rows if row["kind"] == HEAD]
         history = [head_of(self.scope, row) for row in rows if _is_history(row, revision_id)]
@@ -105,14 +107,15 @@ class Snapshot:
 
     async def texts(self, hits: Sequence[Retrieved]) -> dict[tuple[str, int], PassageRow]:
         """Text of retrieved passages, by item and start."""
-        places = sorted({passage_place(hit.item_id, hit.revision_id, hit.start) for hit in hits})
+        places = sorted({current_place(hit.item_id, hit.start) for hit in hits})
         wanted = {(hit.item_id, hit.revision_id, hit.start) for hit in hits}
         rows = [passage_of(row) for row in await self._rows(col("place").isin(places), _PASSAGE)]
         return {(row.item_id, row.start): row for row in rows if (row.item_id, row.revision_id, row.start) in wanted}
 
     async def current_window(self, item_id: str, revision_id: str, start: int, end: int) -> list[PassageRow]:
         """Passages of the current revision that overlap [start, end), in order."""
-        return await self._window(self._tables.current, item_id, revision_id, start, end)
+        places = (current_place(item_id, first_start(start)), current_place(item_id, end - 1))
+        return await self._window(self._tables.current, places, (item_id, revision_id), (start, end))
 
     async def archived_window(
         self, item_id: str, revision_id: str, start: int, end: int, *, fresh: bool
@@ -121,17 +124,18 @@ class Snapshot:
         table = await self._tables.open_revisions(fresh)
         if table is None:
             raise StorageUnavailableError
-        return await self._window(table, item_id, revision_id, start, end)
+        first, last = first_start(start), end - 1
+        places = (archive_place(item_id, revision_id, first), archive_place(item_id, revision_id, last))
+        return await self._window(table, places, (item_id, revision_id), (start, end))
 
     async def _window(
-        self, table: AsyncTable, item_id: str, revision_id: str, start: int, end: int
+        self, table: AsyncTable, places: tuple[int, int], wanted: tuple[str, str], window: tuple[int, int]
     ) -> list[PassageRow]:
-        places = window_places(item_id, revision_id, start, end)
         # A range, not a list: a list looks every address up by itself and reads the same index page each time.
-        where = (col("place") >= lit(places[0])) & (col("place") <= lit(places[-1]))
-        rows = [passage_of(row) for row in await self._listed(table.query().where(self._where(where)).select(_PASSAGE))]
-        mine = [row for row in rows if row.item_id == item_id and row.revision_id == revision_id]
-        return sorted((row for row in mine if row.overlaps(start, end)), key=lambda row: row.start)
+        where = (col("place") >= lit(places[0])) & (col("place") <= lit(places[1]))
+        rows = [passage_of(row) for row in await self._listed(table.query().where(where).select(_PASSAGE))]
+        mine = [row for row in rows if (row.item_id, row.revision_id) == wanted and row.overlaps(*window)]
+        return sorted(mine, key=lambda row: row.start)
 
     async def _once(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
         if name not in self._tables.known:
@@ -141,24 +145,21 @@ class Snapshot:
 
     async def _count_passages(self) -> int:
         with storage_faults():
-            return await self._tables.current.count_rows(self._where(_kind(PASSAGE)).to_sql())
+            return await self._tables.current.count_rows(_kind(PASSAGE).to_sql())
 
     async def _list_archived_bases(self) -> frozenset[str]:
         rows = await self._rows(_kind(BASE), ["scope", "base_id", "state"])
         return frozenset(row["base_id"] for row in rows if row["state"] == ARCHIVED)
 
     def _candidates(self, base_id: str, exclude: Iterable[str]) -> Expr:
-        where = self._where(_kind(PASSAGE))
+        where = (col("scope") == lit(self.scope.name)) & _kind(PASSAGE)
         if base_id:
             where = where & (col("base_id") == lit(base_id))
         excluded = sorted(exclude)
         return where & ~col("item_id").isin(excluded) if excluded else where
 
-    def _where(self, condition: Expr) -> Expr:
-        return (col("scope") == lit(self.scope.name)) & condition
-
     async def _rows(self, where: Expr, columns: list[str], limit: int | None = None) -> list[dict[str, Any]]:
-        query = self._tables.current.query().where(self._where(where)).select(columns)
+        query = self._tables.current.query().where(where).select(columns)
         return await self._listed(query if limit is None else query.limit(limit))
 
     async def _listed(self, query: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - three query classes share no base
