@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from tests.support.front_door import request, tool_call
 from tests.support.issuer import Issuer, rsa_key
 from tests.support.stack import Running, api_host, running
+from tests.support.template import raw_template
 
 Json = dict[str, Any]
 
@@ -48,6 +49,11 @@ def test_the_address_has_the_stage_below_the_gateways_host_and_none_under_a_doma
         "https://api.execute-api.eu-central-1.amazonaws.com/prod/mcp",
         "https://mcp.example.com/mcp",
     }
+
+
+def test_the_configuration_to_paste_names_the_address(stack: Running) -> None:
+    pasted = json.loads(stack.gateway.stack.outputs["ClientConfiguration"])
+    assert pasted == {"mcpServers": {"search-knowledge": {"type": "http", "url": stack.address}}}
 
 
 def test_a_good_token_gets_an_answer_from_its_callers_scopes(stack: Running, issuer: Issuer) -> None:
@@ -303,6 +309,54 @@ def test_an_issuer_without_audiences_may_vouch_by_client_id(dataset: str, issuer
 def test_claims_too_large_for_the_gateway_open_nothing(stack: Running, issuer: Issuer) -> None:
     for count, status in ((50, 200), (1300, 403)):
         assert called(stack, issuer.token(stack.address, teams=["a"] * count), request("ping")).status == status
+
+
+def _metadata_at_the_host(template: Json) -> None:
+    """The known trap: the stage forgotten in the address."""
+    headers = template["Resources"]["Api"]["Properties"]["GatewayResponses"]["UNAUTHORIZED"]["ResponseParameters"]
+    values = headers["Headers"]["WWW-Authenticate"]["Fn::Sub"][1]
+    values["Metadata"] = {"Fn::Sub": "https://${SignpostApi}.execute-api.${AWS::Region}.${AWS::URLSuffix}/prm/mcp"}
+
+
+def _another_functions_permission(template: Json) -> None:
+    template["Resources"]["GatewayMayCallTheTool"]["Properties"]["FunctionName"] = {"Ref": "AuthorizerFunction"}
+
+
+def _a_function_that_is_not_the_alias(template: Json) -> None:
+    post = template["Resources"]["Api"]["Properties"]["DefinitionBody"]["paths"]["/mcp"]["post"]
+    alias = {"Fn::GetAtt": ["SearchKnowledgeFunction", "Arn"]}
+    post["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"][1]["Alias"] = alias
+
+
+def _a_plan_without_its_key(template: Json) -> None:
+    del template["Resources"]["FreeKeyInPlan"]
+
+
+def _no_authorizer(template: Json) -> None:
+    post = template["Resources"]["Api"]["Properties"]["DefinitionBody"]["paths"]["/mcp"]["post"]
+    post["security"] = [{"usage_key": []}]
+
+
+MISTAKES: Final[dict[Callable[[Json], None], int]] = {
+    _metadata_at_the_host: 200,
+    _another_functions_permission: 504,
+    _a_function_that_is_not_the_alias: 504,
+    _a_plan_without_its_key: 403,
+    _no_authorizer: 403,
+}
+
+
+@pytest.mark.parametrize(("spoil", "status"), MISTAKES.items(), ids=[one.__name__ for one in MISTAKES])
+def test_a_mistake_in_the_template_is_caught(
+    dataset: str, issuer: Issuer, spoil: Callable[[Json], None], status: int
+) -> None:
+    template = raw_template()
+    spoil(template)
+    with running(dataset, issuer.url, template) as stack:
+        assert called(stack, issuer.token(stack.address), request("ping")).status == status
+        challenge = called(stack, None, request("ping")).header("WWW-Authenticate") or ""
+        metadata = stack("GET", challenge.partition('resource_metadata="')[2].partition('"')[0]).status
+        assert (status, metadata) != (200, 200)
 
 
 def _parameters(stack: Running) -> dict[str, str]:

@@ -50,9 +50,9 @@ def api_host(name: str) -> str:
 
 
 @contextmanager
-def running(uri: str, issuer: str, **parameters: str) -> Iterator[Running]:
-    """The stack with some parameters, reading the dataset at a URI."""
-    stack = Stack(Issuer=issuer, **parameters)
+def running(uri: str, issuer: str, template: Json | None = None, /, **parameters: str) -> Iterator[Running]:
+    """The stack with some parameters, reading the dataset at a URI; a spoilt template shows what a mistake does."""
+    stack = Stack(template, Issuer=issuer, **parameters)
     door = Authorizer(authorizer_settings(stack.environment("AuthorizerFunction")))
     variables = stack.environment("SearchKnowledgeFunction") | LOCAL | {"LANCEDB_URI": uri}
     with build_handler(tool_settings(variables), logger()) as tool:
