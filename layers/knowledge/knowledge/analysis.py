@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Final
 
 import Stemmer
 
+from knowledge.function_words import function_words_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -37,6 +39,7 @@ _TOKEN: Final = re.compile(
     rf"(?P<unspaced>[{_UNSPACED}々ー]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])\w)+(?:(?:[-./:+#'’]|(?:\+\+))*(?:(?![{_UNSPACED}])\w)+)*(?:\+\+|#)?)"
 )
+_HIRAGANA_PAIR: Final = re.compile("[\u3041-\u309f]{2}")
 _PART: Final = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -64,8 +67,14 @@ def document_terms(text: str, language: str) -> list[str]:
 
 
 def query_words(query: str) -> list[tuple[str, ...]]:
-    """The terms of each distinct word of a query, stemmed in every language because its own is not told."""
-    words = dict.fromkeys(tuple(token_terms(token, tuple(STEMMERS))) for token in tokens(query))
+    """The terms of each distinct word of a query, stemmed in every language because its own is not told.
+
+    Function words are left out of a question, unless it holds nothing else.
+    """
+    found = list(tokens(query))
+    grammar = function_words_of([_fold(token.text) for token in found if not token.unspaced])
+    topical = [token for token in found if token.unspaced or _fold(token.text) not in grammar]
+    words = dict.fromkeys(tuple(token_terms(token, tuple(STEMMERS))) for token in topical or found)
     return [word for word in words if word][:MAX_QUERY_WORDS]
 
 
@@ -82,7 +91,11 @@ def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:
 
 
 def _pairs(run: str) -> list[str]:
-    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+    if len(run) == 1:
+        return [run]
+    pairs = [run[at : at + 2] for at in range(len(run) - 1)]
+    # Two hiragana are nearly always grammar: endings and particles, which every text has.
+    return [pair for pair in pairs if not _HIRAGANA_PAIR.fullmatch(pair)] or pairs
 
 
 @lru_cache(maxsize=65_536)
