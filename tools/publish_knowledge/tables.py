@@ -82,7 +82,8 @@ class ScopeTables:
 
     async def head(self, item_id: str) -> ItemHead | None:
         """The head of one item."""
-        return (await self.heads([item_id])).get(item_id)
+        heads = await self.heads([item_id])
+        return heads.get(item_id)
 
     async def heads(self, item_ids: Sequence[str], at: int | None = None) -> dict[str, ItemHead]:
         """Heads of the items that have one, in the latest version of `current` or in version `at`."""
@@ -95,18 +96,21 @@ class ScopeTables:
 
     async def heads_in(self, base_id: str | None, at: int | None = None) -> list[ItemHead]:
         """Heads of all items of a base, or of the scope."""
-        return heads_from(await self.current.rows(_of_base(HEAD, base_id), HEAD_COLUMNS, at))
+        rows = await self.current.rows(_of_base(HEAD, base_id), HEAD_COLUMNS, at)
+        return heads_from(rows)
 
     async def history_of(self, item_id: str | None, at: int | None = None) -> list[ItemHead]:
         """History rows of one item, or of all."""
         where: Where = {"kind": HISTORY} if item_id is None else {"kind": HISTORY, "item_id": item_id}
-        return heads_from(await self.current.rows(where, HEAD_COLUMNS, at))
+        rows = await self.current.rows(where, HEAD_COLUMNS, at)
+        return heads_from(rows)
 
     async def stored_metadata(self, item_id: str | None = None) -> list[StoredMetadata]:
         """Every revision of the archive, or those of one item, without their texts."""
         first: Where = {"kind": PASSAGE, "ordinal": 0}
         where = first if item_id is None else {**first, "item_id": item_id}
-        return metadata_from(await self.revisions.rows(where, REVISION_COLUMNS))
+        rows = await self.revisions.rows(where, REVISION_COLUMNS)
+        return metadata_from(rows)
 
     async def archived_bases(self, at: int | None = None) -> frozenset[str]:
         """Bases that are taken out of service."""
@@ -116,7 +120,8 @@ class ScopeTables:
     async def base_archived(self, base_id: str) -> bool:
         """Whether a base is taken out of service; one without a row is not."""
         where: Where = {"place": [base_place(base_id)], "kind": BASE, "base_id": base_id, "state": ARCHIVED}
-        return bool((await self.current.rows(where, ["base_id"])).num_rows)
+        rows = await self.current.rows(where, ["base_id"])
+        return bool(rows.num_rows)
 
     async def stored(self, addresses: Iterable[Address]) -> dict[str, StoredRevision]:
         """Revisions of the archive by revision id; those that are not there are left out."""
@@ -139,11 +144,13 @@ class ScopeTables:
 
     async def current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:
         """Ranges of the passages in `current` of a base or of the scope."""
-        return _grouped(await self.current.rows(_of_base(PASSAGE, base_id), _RANGE_COLUMNS, at))
+        rows = await self.current.rows(_of_base(PASSAGE, base_id), _RANGE_COLUMNS, at)
+        return _grouped(rows)
 
     async def archive_ranges(self) -> Ranges:
         """Ranges of all passages in `revisions`."""
-        return _grouped(await self.revisions.rows({"kind": PASSAGE}, _RANGE_COLUMNS))
+        rows = await self.revisions.rows({"kind": PASSAGE}, _RANGE_COLUMNS)
+        return _grouped(rows)
 
 
 def _of_base(kind: str, base_id: str | None) -> Where:
