@@ -29,7 +29,10 @@ OUTSIDE: Final = {
     *("asyncio", "boto3", "botocore", "ctypes", "http", "io", "lance", "lancedb", "multiprocessing", "os", "pathlib"),
     *("requests", "shutil", "socket", "sqlite3", "subprocess", "tempfile", "threading", "urllib3"),
 }
-ROOTS: Final = {"search_knowledge.app", "search_knowledge.settings", "authorizer.app", "publish_knowledge.cli"}
+ROOTS: Final = {
+    *("search_knowledge.app", "search_knowledge.settings", "authorizer.app"),
+    *("publish_knowledge.cli", "lambda_build.__main__"),
+}
 ENVIRONMENT: Final = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 
 

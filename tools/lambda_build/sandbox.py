@@ -30,6 +30,7 @@ CALL_SECONDS: Final = 60
 INVOCATIONS: Final = "/2015-03-31/functions/function/invocations"
 HIDDEN: Final = ("/opt/", "/var/")
 """What a namespace covers: a Python or an emulator from there could not be seen in it."""
+ISOLATED: Final = (Path("/var/task"), Path("/opt/python"))
 
 LAYOUT: Final = """
 set -e
@@ -114,28 +115,17 @@ def _command(
     function: Function,
     machine: Machine,
     settings: Mapping[str, str],
-    ports: tuple[int, int],
+    ports: Sequence[int],
     folder: Path,
     *,
     isolated: bool,
 ) -> list[str]:
-    task = Path("/var/task") if isolated else function.folder.absolute()
-    roots = [Path("/opt")] if isolated else [layer.absolute() for layer in function.layers]
+    paths = ISOLATED if isolated else [function.folder, *(layer / "python" for layer in function.layers)]
     temporary = folder / "tmp"
     temporary.mkdir()
     environment = {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "LANG": "en_US.UTF-8",
-        "TZ": ":UTC",
-        "TMPDIR": str(temporary),
-        "LAMBDA_TASK_ROOT": str(task),
-        "PYTHONPATH": ":".join(map(str, (task, *(root / "python" for root in roots)))),
-        "AWS_LAMBDA_FUNCTION_NAME": function.name,
-        "AWS_LAMBDA_FUNCTION_VERSION": "1",
-        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769",
-        "AWS_LAMBDA_FUNCTION_TIMEOUT": "28",
-        "_HANDLER": function.handler,
-        **function.environment,
+        **_environment(function, [str(path.absolute()) for path in paths]),
+        "TMPDIR": str(temporary.absolute()),
         **settings,
     }
     run = [
@@ -143,8 +133,27 @@ def _command(
         *(f"--runtime-interface-emulator-address=127.0.0.1:{ports[0]}", f"--runtime-api-address=127.0.0.1:{ports[1]}"),
         *(str(machine.python.absolute()), "-m", "awslambdaric", function.handler),
     ]
-    if not isolated:
-        return run
+    return _in_namespaces(run, function, folder) if isolated else run
+
+
+def _environment(function: Function, paths: Sequence[str]) -> dict[str, str]:
+    """What Lambda tells a function, and what the template does."""
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": "en_US.UTF-8",
+        "TZ": ":UTC",
+        "LAMBDA_TASK_ROOT": paths[0],
+        "PYTHONPATH": ":".join(paths),
+        "AWS_LAMBDA_FUNCTION_NAME": function.name,
+        "AWS_LAMBDA_FUNCTION_VERSION": "1",
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769",
+        "AWS_LAMBDA_FUNCTION_TIMEOUT": "28",
+        "_HANDLER": function.handler,
+        **function.environment,
+    }
+
+
+def _in_namespaces(run: Sequence[str], function: Function, folder: Path) -> list[str]:
     opt = merged(function.layers, folder / "opt")
     script = LAYOUT.format(task=_quoted(function.folder), opt=_quoted(opt), command=shlex.join(run))
     return [*(_namespaces() or ()), "sh", "-c", script]
