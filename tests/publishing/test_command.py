@@ -53,7 +53,7 @@ class Desk:
         return json.loads(self.run(*arguments, "--json", code=code).stdout)
 
     def publish(self, *options: str, code: ExitCode = ExitCode.OK) -> Any:  # noqa: ANN401 - as above
-        return self.json("publish", self.folder, *BASE, *options, code=code)
+        return self.json("publish", self.folder, "--root", self.folder, *BASE, *options, code=code)
 
     def write(self, **files: str | bytes) -> None:
         """Files by name, `__` for a slash and `_` for the dot."""
@@ -121,7 +121,7 @@ def test_publishing_tells_what_became_of_every_file(desk: Desk) -> None:
 def test_publishing_again_does_nothing_and_one_edit_is_one_change(published: Desk) -> None:
     assert published.publish()["counts"] == {"unchanged": 3, "problems": 0}
     published.write(refunds_md="# Refunds\n\nRefunds are paid within ten working days.\n")
-    result = published.run("publish", published.folder, *BASE)
+    result = published.run("publish", published.folder, "--root", published.folder, *BASE)
     assert result.stdout == "changed     refunds.md\n2 unchanged, 1 changed.\n"
     assert result.stderr == ""
 
@@ -132,9 +132,28 @@ def test_one_file_is_the_item_its_folder_made_with_the_same_root(published: Desk
     assert report["counts"] == {"unchanged": 1, "problems": 0}
 
 
+def test_a_folder_keeps_its_name_and_pruning_stays_inside_it(desk: Desk) -> None:
+    desk.json("publish", desk.folder, *BASE)
+    other = desk.folder.parent / "other"
+    other.mkdir()
+    (other / "refunds.md").write_text("Other refunds.\n")
+    report = desk.json("publish", other, *BASE, "--prune")
+    assert [(one["source_path"], one["action"]) for one in report["items"]] == [("other/refunds.md", "created")]
+    name = desk.folder.name
+    listed = {one["source_path"] for one in desk.json("list", *TEAM)["items"]}
+    assert listed == {"other/refunds.md", *(f"{name}/{path}" for path in TEXTS)}
+
+
+def test_pruning_archives_the_path_of_a_file_that_got_an_id(published: Desk) -> None:
+    published.write(refunds_md="---\nid: refunds\n---\n# Refunds\n\nRefunds are paid.\n")
+    published.publish("--prune")
+    states = [one["state"] for one in published.json("list", *TEAM)["items"] if one["source_path"] == "refunds.md"]
+    assert sorted(states) == ["archived", "published"]
+
+
 def test_bad_files_are_told_and_the_rest_is_published(desk: Desk) -> None:
     desk.write(empty_md="", picture_md=b"\x89PNG", matter_md="---\ntitle: [\n---\nText.\n")
-    result = desk.run("publish", desk.folder, *BASE, code=ExitCode.PROBLEMS)
+    result = desk.run("publish", desk.folder, "--root", desk.folder, *BASE, code=ExitCode.PROBLEMS)
     assert result.stdout.endswith("3 created, 3 left out because of problems.\n")
     assert [line.partition(":")[0] for line in result.stderr.splitlines()] == ["empty.md", "matter.md", "picture.md"]
     report = desk.publish(code=ExitCode.PROBLEMS)
@@ -143,7 +162,7 @@ def test_bad_files_are_told_and_the_rest_is_published(desk: Desk) -> None:
 
 
 def test_a_dry_run_tells_and_writes_nothing(desk: Desk) -> None:
-    result = desk.run("publish", desk.folder, *BASE, "--dry-run")
+    result = desk.run("publish", desk.folder, "--root", desk.folder, *BASE, "--dry-run")
     assert result.stdout.endswith("Dry run, nothing written: 3 created.\n")
     assert not Path(desk.uri).exists()
 
@@ -365,7 +384,7 @@ def test_an_empty_scope_lists_nothing(published: Desk) -> None:
 
 
 def test_a_purge_removes_one_scope_and_no_other(published: Desk) -> None:
-    published.json("publish", published.folder, "--owner", "ana", "--base", "notes")
+    published.json("publish", published.folder, "--root", published.folder, "--owner", "ana", "--base", "notes")
     assert published.run("purge", *TEAM, "--yes").stdout == "Removed all of team:support.\n"
     assert published.json("purge", *TEAM, "--yes")["changed"] is False
     assert published.json("list", *TEAM)["items"] == []

@@ -24,7 +24,7 @@ def write(root: Path, files: dict[str, bytes | str]) -> Path:
 
 
 def loaded(root: Path, files: dict[str, bytes | str], language: str | None = None) -> Loaded:
-    return load(find([write(root, files)]), language)
+    return load(find([write(root, files)], root), language)
 
 
 def one(root: Path, content: bytes | str, name: str = "note.md") -> Document:
@@ -250,7 +250,7 @@ def test_a_broken_link_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_a_file_that_vanishes_or_cannot_be_opened_is_a_problem(tmp_path: Path) -> None:
-    found = find([write(tmp_path, {"a.md": "Text.\n", "b.md": "Text.\n"})])
+    found = find([write(tmp_path, {"a.md": "Text.\n", "b.md": "Text.\n"})], tmp_path)
     (tmp_path / "a.md").unlink()
     (tmp_path / "a.md").symlink_to("a.md")
     (left_out,) = load(found).problems

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from publish_knowledge.plan import PublishReport
 
 _EXAMPLE: Final = example(
-    "knowledge publish docs/ --uri s3://bucket/knowledge --team support --base handbook",
-    "knowledge publish docs/install.md --root docs/ --uri ./dataset --owner ana --base notes --draft",
+    "knowledge publish docs --uri s3://bucket/knowledge --team support --base handbook",
+    "knowledge publish docs/guide/install.md --root . --uri ./dataset --owner ana --base notes --draft",
 )
 _PATHS: Final = click.Path(exists=True, path_type=Path)
 _FOLDER: Final = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -47,18 +47,20 @@ class Job:
 @one_scope
 @base_option
 @click.option("--draft", is_flag=True, help="Store the revisions without making them readable.")
-@click.option("--prune", is_flag=True, help="Archive the base's items whose file is gone (whole folders only).")
+@click.option("--prune", is_flag=True, help="Archive items of the given folders whose file is gone.")
 @click.option("--dry-run", is_flag=True, help="Tell what would be done, and do nothing.")
 @click.option("--language", metavar="CODE", help="Language of texts that do not declare theirs.")
-@click.option("--root", type=_FOLDER, help="Folder that item paths relate to.  [default: the folder given]")
+@click.option(
+    "--root", type=_FOLDER, help="Folder that item paths relate to.  [default: the given folder's parent]"
+)
 @click.option("--cache/--no-cache", default=True, help="Keep embeddings between runs.  [default: keep]")
 def publish(paths: tuple[Path, ...], target: Target, root: Path | None, language: str | None, **job: Any) -> None:  # noqa: ANN401 - the fields of Job
     """Publish folders or files into a base.
 
     Markdown (.md, .markdown, .mdx) and plain text (.txt) is taken, in UTF-8.
 
-    An item is known by its path relative to the folder given (to the folder that holds them all, if several are), or
-    by an `id` in its front matter. What has not changed is left alone, so the same command again publishes nothing.
+    An item is known by its path from the given folder's name on (`docs` gives `docs/install.md`), or by an `id` in its
+    front matter. What has not changed is left alone, so the same command again publishes nothing.
     """
     if job["draft"] and job["prune"]:
         raise click.UsageError("A draft changes nothing that may be read, so it cannot --prune. Leave one of the two.")
@@ -101,6 +103,7 @@ async def _run(target: Target, job: Job, loaded: Loaded) -> PublishReport:
                 draft=job.draft,
                 prune=job.prune,
                 present={problem.path for problem in loaded.problems},
+                folders=loaded.folders,
                 dry_run=job.dry_run,
                 on_progress=progress,
             )

@@ -24,10 +24,11 @@ _NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The documents of a batch, in the order of their paths, and what was left out of it."""
+    """The documents of a batch, in the order of their paths; what was left out; below which paths it was looked."""
 
     documents: tuple[Document, ...]
     problems: tuple[Problem, ...]
+    folders: tuple[str, ...] = ("",)
 
 
 def load(sources: Sources, language: str | None = None) -> Loaded:
@@ -36,18 +37,18 @@ def load(sources: Sources, language: str | None = None) -> Loaded:
     problems = list(sources.problems)
     for source in sources.files:
         try:
-            documents.append(_document(source, sources.root, language))
+            documents.append(_document(source, language))
         except UnusableFileError as error:
             problems.append(Problem(source.path, str(error)))
     shared = _sharing_an_id(documents)
     problems += (Problem(path, reason) for path, reason in shared.items())
     unique = tuple(document for document in documents if document.source_path not in shared)
-    return Loaded(unique, tuple(sorted(problems, key=lambda problem: problem.path)))
+    return Loaded(unique, tuple(sorted(problems, key=lambda problem: problem.path)), sources.folders)
 
 
-def _document(source: Source, root: Path, language: str | None) -> Document:
+def _document(source: Source, language: str | None) -> Document:
     declared = frontmatter.parse(decoding.decode(_read(source.file)))
-    folders = (root.name, *PurePosixPath(source.path).parts[:-1])
+    folders = (source.root.name, *PurePosixPath(source.path).parts[:-1])
     heading = first_heading(declared.body) if source.kind == "markdown" else ""
     return Document(
         source_path=source.path,

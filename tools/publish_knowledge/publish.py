@@ -36,25 +36,28 @@ async def publish(  # noqa: PLR0913 - the keywords are the command's options
     draft: bool = False,
     prune: bool = False,
     present: Collection[str] = (),
+    folders: Collection[str] = ("",),
     dry_run: bool = False,
     on_progress: Progress = lambda _stage, _done, _total: None,
 ) -> PublishReport:
     """Publish documents into a base; see `PublishReport`.
 
-    `prune` archives the base's published items whose source path is neither a document's nor in `present` (paths of
-    files that are there but could not be read). Raises `InvalidRequestError` for an archived base.
+    `prune` archives the base's published items below `folders` that are no longer any document's, unless their source
+    path is in `present` (files that are there but could not be read). Raises `InvalidRequestError` for an archived
+    base.
     """
     if draft and prune:
         raise InvalidRequestError("A draft changes nothing that may be read, so it cannot prune. Leave one of the two.")
     batch, refused = _distinct(prepare(scope, base_id, document) for document in documents)
-    kept = {*present, *(prepared.document.source_path for prepared in batch), *(one.source_path for one in refused)}
+    kept = {*present, *(one.source_path for one in refused)}
     tables = await _opened(store, scope, dry_run=dry_run)
     if tables is None:
         return PublishReport((*_untouched(batch, draft=draft), *refused), dry_run=True)
     if await tables.base_archived(base_id):
         msg = f"The base {base_id!r} of {scope.name} is archived. Restore it before you publish into it."
         raise InvalidRequestError(msg, field="base_id")
-    gone = await _gone(tables, base_id, batch, kept) if prune else []
+    found = await _gone(tables, base_id, batch, kept) if prune else []
+    gone = [head for head in found if head.source_uri.startswith(tuple(folders))]
     if dry_run:
         planned = await plan_batch(tables, batch, draft=draft)
         outcomes = [*map(outcome_of, planned.steps), *refused, *map(_pruned, gone)]

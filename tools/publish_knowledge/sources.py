@@ -26,44 +26,61 @@ class Source:
     file: Path
     path: str
     kind: TextKind
+    root: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files found under one root, ordered by path, and those that cannot be taken."""
+    """The files found, ordered by path, and those that cannot be taken.
 
-    root: Path
+    `folders` are the paths below which everything was looked at, each with a slash at its end; "" is the root itself.
+    """
+
     files: tuple[Source, ...]
     problems: tuple[Problem, ...]
+    folders: tuple[str, ...]
 
 
 def find(paths: Sequence[Path], root: Path | None = None) -> Sources:
     """Find the files of folders, at any depth, and files given one by one; raises `RootError`.
 
     Hidden entries and links to folders are passed over, so that a loop of links cannot hold the search up; a link to
-    a file is read as that file. Without a root the paths relate to the innermost folder that holds all of them.
+    a file is read as that file. Without a root a folder keeps its name (`docs` gives `docs/install.md`), so that two
+    folders published into one base stay apart; files keep that of the innermost folder that holds all of them.
     """
-    known = common_root(paths) if root is None else root.absolute()
-    known = Path(os.path.normpath(known))
+    given = [_absolute(path) for path in paths]
+    roots = _roots(given, root)
     files: dict[str, Source] = {}
-    problems: list[Problem] = []
-    for file in _files(paths):
+    problems: dict[Path, Problem] = {}
+    for file, known in ((file, roots[path]) for path in given for file in _files([path])):
         try:
             source = _source(file, known)
+            _keep(files, source)
         except UnusableFileError as error:
-            problems.append(Problem(_shown(file.name), str(error)))
-        else:
-            files[source.path] = source
-    return Sources(known, tuple(files[path] for path in sorted(files)), tuple(problems))
+            problems[file] = Problem(_shown(file.name), str(error))
+    folders = [_relative(path, roots[path]) for path in given if path.is_dir()]
+    below = tuple(sorted({f"{folder}/" if folder != "." else "" for folder in folders}))
+    return Sources(tuple(files[path] for path in sorted(files)), tuple(problems.values()), below)
 
 
-def common_root(paths: Sequence[Path]) -> Path:
-    """The folder itself for one folder, a file's folder for one file, their innermost common folder for several."""
-    folders = [path if path.is_dir() else path.parent for path in map(_absolute, paths)]
+def _roots(given: Sequence[Path], root: Path | None) -> dict[Path, Path]:
+    if root is not None:
+        return dict.fromkeys(given, _absolute(root))
+    files = [path for path in given if not path.is_dir()]
+    return {path: (path.parent if path.is_dir() else _innermost(files).parent) for path in given}
+
+
+def _innermost(files: Sequence[Path]) -> Path:
     try:
-        return Path(os.path.commonpath(folders))
+        return Path(os.path.commonpath([file.parent for file in files]))
     except ValueError as error:
         raise RootError("The paths have no folder in common. Publish them one after the other.") from error
+
+
+def _keep(files: dict[str, Source], source: Source) -> None:
+    if files.setdefault(source.path, source).file != source.file:
+        other = _shown(str(files[source.path].file))
+        raise UnusableFileError(f"{other} is known as {source.path} too. Give --root, or publish them into two bases.")
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -86,13 +103,17 @@ def _source(file: Path, root: Path) -> Source:
     kind = _kind(file.name)
     if kind is None:
         raise UnusableFileError(f"Only {', '.join(KINDS)} files can be published.")
-    try:
-        path = file.relative_to(root).as_posix()
-    except ValueError:
-        raise RootError(f"{_shown(str(file))} does not lie under the root {_shown(str(root))}.") from None
+    path = _relative(file, root)
     if path != _shown(path):
         raise UnusableFileError("Its name is not valid UTF-8. Rename it.")
-    return Source(file, path, kind)
+    return Source(file, path, kind, root)
+
+
+def _relative(path: Path, root: Path) -> str:
+    try:
+        return path.relative_to(root).as_posix()
+    except ValueError:
+        raise RootError(f"{_shown(str(path))} does not lie under the root {_shown(str(root))}.") from None
 
 
 def _kind(name: str) -> TextKind | None:
