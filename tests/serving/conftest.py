@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from knowledge.embedding import LOCAL
 from local_gateway import demo
 from local_gateway.sample import Sample
 
@@ -19,10 +20,14 @@ class Demonstrated:
 
 @pytest.fixture(scope="session")
 def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Demonstrated:
-    """The demonstration, run once with the small model; its dataset serves all tests that read real data."""
-    sample = Sample(str(tmp_path_factory.mktemp("demo") / "dataset"), "local-small")
+    """The demonstration, run once as it is run for people; its dataset serves all tests that read real data."""
+    folder = tmp_path_factory.mktemp("demo")
+    sample = Sample(str(folder / "dataset"), LOCAL)
     lines: list[str] = []
-    code = demo.main(["--uri", sample.uri, "--embedding", sample.embedding], say=lines.append)
+    with pytest.MonkeyPatch.context() as patch:
+        # An embedding cache that another run filled would hide what embedding does.
+        patch.setenv("KNOWLEDGE_CACHE_DIR", str(folder / "cache"))
+        code = demo.main(["--uri", sample.uri], say=lines.append)
     return Demonstrated(code, "\n".join(lines), sample)
 
 

@@ -30,7 +30,7 @@ JSON = {"Content-Type": "application/json"}
 @pytest.fixture(scope="module", params=PAYLOADS)
 def front(request: pytest.FixtureRequest, sample: Sample) -> Iterator[Front]:
     payload: Payload = request.param
-    with switched_on(sample.uri) as handler, Front(handler, ANA, payload=payload) as made:
+    with switched_on(sample.uri, embedding=sample.embedding) as handler, Front(handler, ANA, payload=payload) as made:
         serving = threading.Thread(target=made.serve_forever, args=(0.05,))
         serving.start()
         yield made
@@ -67,7 +67,7 @@ def test_the_command_that_is_printed_works(front: Front) -> None:
     found = re.search(r"curl -s (\S+) -H '([^:]+): ([^']+)' -d \\\n\s+'(.+)'\n", text)
     assert found
     url, name, value, data = found.groups()
-    answer = httpx2.post(url, headers={name: value}, content=data)
+    answer = httpx2.post(url, headers={name: value}, content=data, timeout=60)
     hit = answer.json()["result"]["structuredContent"]["results"][0]
     assert hit["source"]["uri"] == "handbook/sick-days.md"
     assert "ana (teams: support)" in text
@@ -76,7 +76,7 @@ def test_the_command_that_is_printed_works(front: Front) -> None:
 
 def test_several_connections_are_served_at_once(front: Front) -> None:
     async def many() -> list[int]:
-        async with httpx2.AsyncClient() as session:
+        async with httpx2.AsyncClient(timeout=60) as session:
             calls = (session.post(front.url, json=tool_call({"query": "filter"})) for _ in range(8))
             return [answer.status_code for answer in await asyncio.gather(*calls)]
 
@@ -139,7 +139,7 @@ def test_a_dataset_counts_as_published_once_something_is_there(sample: Sample, t
 
 
 def test_the_command_serves_until_it_is_interrupted(sample: Sample) -> None:
-    command = [sys.executable, "-m", "local_gateway", "--port", "0", "--uri", sample.uri, "--embedding", "local-small"]
+    command = [sys.executable, "-m", "local_gateway", "--port", "0", "--uri", sample.uri]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as serving:
         assert serving.stdout
         first = serving.stdout.readline()

@@ -38,7 +38,7 @@ ITEM = "handbook/opening-hours.md"
 
 @pytest.fixture(scope="module")
 def handler(sample: Sample) -> Iterator[Handler]:
-    with switched_on(sample.uri) as made:
+    with switched_on(sample.uri, embedding=sample.embedding) as made:
         yield made
 
 
@@ -101,7 +101,7 @@ def test_the_demonstration_shows_every_step_and_ends_well(demonstrated: Demonstr
 
 def test_a_demonstration_that_cannot_publish_fails(sample: Sample) -> None:
     lines: list[str] = []
-    assert demo.main(["--uri", sample.uri, "--embedding", "local"], say=lines.append) == 1
+    assert demo.main(["--uri", sample.uri, "--embedding", "local-small"], say=lines.append) == 1
     assert lines[-1].startswith("\nFAILED: knowledge publish ended with 4")
 
 
@@ -206,7 +206,7 @@ def test_odd_ids_and_queries_are_answered(handler: Handler) -> None:
 
 
 def test_a_dataset_of_another_model_is_told_as_such(sample: Sample) -> None:
-    with switched_on(sample.uri, embedding="local") as other:
+    with switched_on(sample.uri, embedding="local-small") as other:
         for arguments in ({"query": "a"}, {"knowledge_item_id": "i"}):
             envelope = call(other, arguments)
             assert error_of(envelope) == ("knowledge_dataset_mismatch", None)
