@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from knowledge.embedding import EmbeddingProvider, provider
 from publish_knowledge.cache import VectorCache
 from publish_knowledge.embedder import Embedder
+from publish_knowledge.fast_e5 import passage_provider
 from publish_knowledge.output import Output
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class Target:
     def embedder(self, on_progress: Callable[[int, int], None], *, cached: bool) -> Embedder:
         """The provider with the cache before it, or alone."""
         folder, model, dimensions = self.session.cache_folder, self.provider.model, self.provider.dimensions
-        return Embedder(self.provider, VectorCache(folder, model, dimensions) if cached else None, on_progress)
+        cache = VectorCache(folder, model, dimensions) if cached else None
+        return Embedder(passage_provider(self.provider), cache, on_progress)
 
 
 def target(session: Session, uri: str, embedding: str) -> Target:
