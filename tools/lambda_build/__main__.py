@@ -99,11 +99,17 @@ def _passes(running: Started, event: Sample, *, verbose: bool) -> bool:
     answer = readable(running.invoke(event.event))
     found = list(differences(event.expected, answer))
     _say(f"{'FAILED' if found else 'ok':8}{event.name:36}{(time.monotonic() - began) * 1000:8.0f} ms")
-    for line in found:
+    for line in _failure(answer) or found:
         _say(f"        {line}")
     if verbose:
         print(json.dumps(answer, indent=2, ensure_ascii=False))
     return not found
+
+
+def _failure(answer: object) -> list[str]:
+    """What Lambda says instead of an answer, where the function itself failed."""
+    failed = isinstance(answer, dict) and "errorType" in answer
+    return json.dumps(answer, indent=2).splitlines() if failed else []
 
 
 def _say(line: str) -> None:
