@@ -14,15 +14,17 @@ from typing import Any, Final, Self
 from aws_lambda_powertools import Logger
 
 from knowledge.dataset import Dataset
-from knowledge.embedding import EmbeddingProvider, provider
+from knowledge.embedding import EmbeddingProvider, Remote, provider
 from knowledge.errors import StorageUnavailableError
 from knowledge.service import KnowledgeService
 from search_knowledge.catalogue import NAME
 from search_knowledge.exchange import INTERNAL_ERROR, INVALID_REQUEST, HttpResponse, rpc_error
 from search_knowledge.gateway import MalformedEventError, read_event, request_id, to_lambda
 from search_knowledge.journal import Journal
+from search_knowledge.metrics import Metrics
 from search_knowledge.server import ProtocolServer
 from search_knowledge.settings import Settings, settings_from
+from search_knowledge.snapstart import around_snapshots, settle_memory
 from search_knowledge.switch import switch_from
 from search_knowledge.tool import Access, CallContext, KnowledgeTool
 
@@ -43,7 +45,7 @@ class Composition:
     def embedding(self) -> EmbeddingProvider:
         """The embedding provider; raises `StorageUnavailableError` for a name that is none."""
         try:
-            return provider(self._settings.embedding)
+            return provider(self._settings.embedding, region=_region(self._settings))
         except ValueError:
             raise StorageUnavailableError(
                 "The tool is set up wrongly: the setting EMBEDDING names no embedding provider. Tell its operator."
@@ -63,16 +65,30 @@ class Composition:
         )
         return KnowledgeService(dataset, self.embedding)
 
+    def prepare(self) -> None:
+        """Load the embedding model, or the client of one that is reached over the network."""
+        if isinstance(self.embedding, Remote):
+            self.embedding.prepare()
+        else:
+            self.embedding.embed_query("warm")
+
+    def renew(self) -> None:
+        """Let go of every connection and of the credentials it was made with; the model stays."""
+        self.__dict__.pop("service", None)
+        embedding = self.__dict__.get("embedding")
+        if isinstance(embedding, Remote):
+            embedding.renew()
+
 
 class Handler:
     """A Lambda handler for one set of settings. Call it with one event at a time, outside any event loop."""
 
     def __init__(self, settings: Settings, logger: Logger | None = None) -> None:
         self._composition = Composition(settings)
-        self._journal = Journal(logger or Logger(service=NAME))
+        self._journal = Journal(logger or Logger(service=NAME), _metrics(settings))
         access = Access(settings.claim_names, settings.required_scope)
-        switch = switch_from(settings.runtime_switch)
-        tool = KnowledgeTool(lambda: self._composition.service, switch, access, self._journal)
+        self._switch = switch_from(settings.runtime_switch, self._on_switch_fault, _region(settings))
+        tool = KnowledgeTool(lambda: self._composition.service, self._switch, access, self._journal)
         self._server = ProtocolServer(tool, listed=settings.listed)
 
     def __call__(self, event: object, context: object = None) -> dict[str, Any]:
@@ -80,12 +96,18 @@ class Handler:
         return to_lambda(self._answer(event, context))
 
     def prepare(self) -> None:
-        """Load before the first event, and before a snapshot, what needs no connection: the kernel and the model."""
+        """Load before the first event, and before a snapshot, what needs no connection."""
         self._server.prepare()
+        self._switch.prepare()
         try:
-            self._composition.embedding.embed_query("warm")
+            self._composition.prepare()
         except Exception as error:  # noqa: BLE001 - each call will say what is wrong; loading the function must not fail
             self._journal.fault(error, "prepare")
+
+    def renew(self) -> None:
+        """Begin afresh around a snapshot: no connection, no credentials and no state of the switch outlives it."""
+        self._switch.renew()
+        self._composition.renew()
 
     def close(self) -> None:
         """Stop what runs in the background."""
@@ -99,6 +121,7 @@ class Handler:
 
     def _answer(self, event: object, context: object) -> HttpResponse:
         identity = request_id(event, context)
+        self._journal.event()
         try:
             request = read_event(event, context)
             return self._server.answer(request, CallContext(request.claims, identity, _deadline(context)))
@@ -108,10 +131,22 @@ class Handler:
             self._journal.fault(error, identity)
             return rpc_error(500, INTERNAL_ERROR, f"The call failed for an unexpected reason. Quote {identity}.")
 
+    def _on_switch_fault(self, error: Exception) -> None:
+        self._journal.fault(error, "switch")
+
 
 def build_handler(settings: Settings, logger: Logger | None = None) -> Handler:
     """A handler for explicit settings, beside any others in the process; close it when done."""
     return Handler(settings, logger)
+
+
+def _metrics(settings: Settings) -> Metrics | None:
+    return Metrics(settings.metrics_namespace, NAME) if settings.metrics_namespace else None
+
+
+def _region(settings: Settings) -> str | None:
+    """The region of every service; boto3 by itself would not read `AWS_REGION`."""
+    return settings.storage_options.get("region")
 
 
 def _deadline(context: object) -> float:
@@ -126,6 +161,8 @@ def _from_environment() -> Handler:
     composed = build_handler(settings)
     if settings.in_lambda:
         composed.prepare()
+        around_snapshots(before=composed.renew, after=composed.renew)
+        settle_memory()
     return composed
 
 

@@ -1,7 +1,7 @@
-"""One log line for each call of the tool.
+"""What the function tells its operator: a log line for each call, a usage record for each unit, and metrics.
 
-It says what kind of call it was and how it went, never what was asked, found or claimed. Even the text of an exception
-stays out: a lower library may quote a query or a filter in it.
+All of it says what kind of call it was and how it went, never what was asked, found or claimed. Even the text of an
+exception stays out: a lower library may quote a query or a filter in it.
 """
 
 from __future__ import annotations
@@ -9,36 +9,68 @@ from __future__ import annotations
 import hashlib
 import traceback
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from aws_lambda_powertools import Logger
 
+from knowledge.errors import DatasetMismatchError, InternalError, StorageUnavailableError
+from search_knowledge.metrics import Metrics
+
+OK: Final = "ok"
+"""The outcome of a call that was not an error; only these are units."""
+
+BROKEN: Final = frozenset({StorageUnavailableError.code, DatasetMismatchError.code, InternalError.code})
+"""Outcomes that the operator has to look into."""
+
 _KEY_DIGITS: Final = 16
 """Hex digits of a caller's key: enough to follow one caller through the log, too few to be an id elsewhere."""
+
+_LONGEST_CLAIM: Final = 128
+"""Characters of a client's id or a tier that a record keeps: an issuer may let clients name themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What the log says of one call. `shape` is `search`, `read` or empty if the call did not get so far."""
+    """What is known of one call.
+
+    `caller` is its key, `client` and `tier` are claims. `shape` is `search`, `read` or empty if the call did not get so
+    far; `mode` is empty for a read. `outcome` is `OK` or an error's code, `cause` the class of what made it fail.
+    """
 
     request_id: str
     caller: str
+    client: str
+    tier: str
+    tool: str
     shape: str
     mode: str
     outcome: str
     duration_ms: int
+    cause: str = ""
 
 
 class Journal:
-    """Writes call records and unforeseen faults."""
+    """Writes all of it; without `metrics`, as on a developer's machine, only the log."""
 
-    def __init__(self, logger: Logger) -> None:
+    def __init__(self, logger: Logger, metrics: Metrics | None = None) -> None:
         self._logger = logger
+        self._metrics = metrics
+        self._cold = True
+
+    def event(self) -> None:
+        """Hear of an event, whatever it is; the first one met a cold function."""
+        if self._cold and self._metrics:
+            self._metrics.cold_start()
+        self._cold = False
 
     def call(self, record: CallRecord) -> None:
-        """One line for one call."""
-        self._logger.info("call", call=asdict(record))
+        """One line for one call, a second one if it is a unit, and the metrics."""
+        self._logger.info("call", call=_call(record))
+        if record.outcome == OK:
+            self._logger.info("usage", usage=_usage(record))
+        if self._metrics:
+            _measure(self._metrics, record)
 
     def fault(self, error: BaseException, request_id: str) -> None:
         """Where an unforeseen exception came from: its classes and the lines it passed, not its words."""
@@ -50,8 +82,56 @@ def caller_key(owner_id: str) -> str:
     return hashlib.sha256(owner_id.encode("utf-8", "surrogatepass")).hexdigest()[:_KEY_DIGITS]
 
 
-def _chain(error: BaseException | None) -> Iterator[dict[str, object]]:
+def cause_of(error: BaseException) -> str:
+    """The class of what an error was raised from, first of all; empty if it stands alone."""
+    causes = list(_causes(error))[1:]
+    return _name(causes[-1]) if causes else ""
+
+
+def _call(record: CallRecord) -> dict[str, object]:
+    known = {
+        "request_id": record.request_id,
+        "caller": record.caller,
+        "shape": record.shape,
+        "mode": record.mode,
+        "outcome": record.outcome,
+        "duration_ms": record.duration_ms,
+    }
+    return known | ({"cause": record.cause} if record.cause else {})
+
+
+def _usage(record: CallRecord) -> dict[str, object]:
+    return {
+        "request_id": record.request_id,
+        "caller": record.caller,
+        "client": record.client[:_LONGEST_CLAIM],
+        "tier": record.tier[:_LONGEST_CLAIM],
+        "tool": record.tool,
+        "shape": record.shape,
+        "mode": record.mode,
+        "units": 1,
+    }
+
+
+def _measure(metrics: Metrics, record: CallRecord) -> None:
+    metrics.call(record.shape, record.mode, record.duration_ms)
+    if record.outcome != OK:
+        metrics.error(record.outcome)
+    if record.outcome in BROKEN:
+        metrics.unavailable()
+
+
+def _chain(error: BaseException) -> Iterator[dict[str, object]]:
+    for one in _causes(error):
+        stack = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(one.__traceback__)]
+        yield {"type": _name(one), "stack": stack}
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
-        stack = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
-        yield {"type": f"{type(error).__module__}.{type(error).__qualname__}", "stack": stack}
+        yield error
         error = error.__cause__ or error.__context__
+
+
+def _name(error: BaseException) -> str:
+    return f"{type(error).__module__}.{type(error).__qualname__}"

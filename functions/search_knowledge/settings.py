@@ -20,7 +20,7 @@ class Settings:
     """All that the function is told from outside.
 
     A missing or unreadable value never widens what may be done: `runtime_switch` is off unless it is `on`, and an empty
-    `required_scope` in the environment means the default one.
+    `required_scope` in the environment means the default one. No metrics are written without a namespace for them.
     """
 
     uri: str = ""
@@ -30,6 +30,7 @@ class Settings:
     claim_names: ClaimNames = field(default_factory=ClaimNames)
     listed: bool = True
     storage_options: Mapping[str, str] = field(default_factory=dict)
+    metrics_namespace: str = ""
     in_lambda: bool = False
 
 
@@ -44,6 +45,7 @@ def settings_from(environ: Mapping[str, str]) -> Settings:
         claim_names=_claim_names(given),
         listed=given.get("TOOL_LISTING", "").strip().lower() != _HIDDEN,
         storage_options=storage_options_from(given),
+        metrics_namespace=given.get("POWERTOOLS_METRICS_NAMESPACE", ""),
         in_lambda="AWS_LAMBDA_RUNTIME_API" in given,
     )
 

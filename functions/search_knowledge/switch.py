@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from mypy_boto3_ssm import SSMClient
 
 ON: Final = "on"
+PARAMETER_PREFIX: Final = "ssm:"
+
+MAX_AGE_SECONDS: Final = 5.0
+"""How long a state is believed; with the time of a call, half of the 10 s in which a flip has to show."""
+
+FIRST_WAIT_SECONDS: Final = 5.0
+"""While nothing is known a call waits for the first answer as long as the client may take for it."""
+
+NEXT_WAIT_SECONDS: Final = 1.0
+"""Once a state is known, no call waits long for a newer one; an answer that comes later counts all the same."""
+
+_NEVER: Final = float("-inf")
 
 
 class Switch(Protocol):
     """What decides, anew for each call, whether the tool answers."""
 
-    def is_on(self) -> bool:
-        """True only if the operator is known to want the tool on; may block shortly, never raises."""
+    async def is_on(self, deadline: float) -> bool:
+        """True only if the operator is known to want the tool on; answers by the deadline and never raises.
+
+        `deadline` is on the clock of `time.monotonic`, in seconds.
+        """
+
+    def prepare(self) -> None:
+        """Load what needs no connection."""
+
+    def renew(self) -> None:
+        """Forget connections, credentials and what was read, all of which a snapshot makes old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +49,100 @@ class FixedSwitch:
 
     on: bool
 
-    def is_on(self) -> bool:
+    async def is_on(self, deadline: float) -> bool:
         """The state that was given."""
+        del deadline
         return self.on
 
+    def prepare(self) -> None:
+        """Nothing to load."""
 
-def switch_from(setting: str) -> Switch:
-    """The switch that a setting describes.
+    def renew(self) -> None:
+        """Nothing to forget."""
 
-    `on` is on. `off`, a misspelling and nothing at all are off, and so is `ssm:<parameter>` while no reader of the
-    parameter is at hand: an unreadable switch is no permission.
+
+class Parameter:
+    """One parameter of the Systems Manager, in plain text. Blocking; safe to call from threads."""
+
+    def __init__(self, name: str, region: str | None = None) -> None:
+        self._name = name
+        self._region = region
+        self._client: SSMClient | None = None
+
+    def read(self) -> str:
+        """The parameter's value; raises what botocore raises, within about 4 s."""
+        if self._client is None:
+            self._client = self._connect()
+        return self._client.get_parameter(Name=self._name)["Parameter"]["Value"]
+
+    def prepare(self) -> None:
+        """Import the client and parse its service model: half a second that no call should wait for."""
+        self._client = self._connect()
+
+    def renew(self) -> None:
+        """Forget the client with its credentials."""
+        self._client = None
+
+    def _connect(self) -> SSMClient:
+        import boto3  # noqa: PLC0415 - a switch that is fixed should not pay for it
+        from botocore.config import Config  # noqa: PLC0415 - as above
+
+        patience = Config(connect_timeout=1, read_timeout=1, retries={"mode": "standard", "total_max_attempts": 2})
+        return boto3.session.Session(region_name=self._region).client("ssm", config=patience)
+
+
+class ParameterSwitch:
+    """A switch that follows a parameter.
+
+    What cannot be read leaves the state as it is last known; while nothing is known the tool is off.
     """
+
+    def __init__(self, parameter: Parameter, on_fault: Callable[[Exception], None]) -> None:
+        self._parameter = parameter
+        self._on_fault = on_fault
+        self._on = False
+        self._known_since = _NEVER
+        self._asked = _NEVER
+
+    async def is_on(self, deadline: float) -> bool:
+        """The state, at most `MAX_AGE_SECONDS` old where the parameter can be read."""
+        # The wall clock: while Lambda has frozen the process, the monotonic one may stand still.
+        if not 0 <= time.time() - self._asked <= MAX_AGE_SECONDS:
+            self._asked = time.time()
+            wait = FIRST_WAIT_SECONDS if self._known_since == _NEVER else NEXT_WAIT_SECONDS
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(wait, deadline - time.monotonic())):
+                    await asyncio.to_thread(self._learn, self._asked)
+        return self._on
+
+    def prepare(self) -> None:
+        """Load the client; a fault is told, and the first call will try again."""
+        try:
+            self._parameter.prepare()
+        except Exception as error:  # noqa: BLE001 - loading the function must not fail
+            self._on_fault(error)
+
+    def renew(self) -> None:
+        """Know nothing, with no connection."""
+        self._parameter.renew()
+        self._on, self._known_since, self._asked = False, _NEVER, _NEVER
+
+    def _learn(self, asked: float) -> None:
+        try:
+            on = self._parameter.read() == ON
+        except Exception as error:  # noqa: BLE001 - whatever the reason, an unreadable switch changes nothing
+            self._on_fault(error)
+            return
+        # A slow answer to an older question must not undo a newer one.
+        if asked >= self._known_since:
+            self._on, self._known_since = on, asked
+
+
+def switch_from(setting: str, on_fault: Callable[[Exception], None], region: str | None = None) -> Switch:
+    """The switch that a setting describes: `on`, or `ssm:<parameter>`.
+
+    `off`, a misspelling and nothing at all are off. `on_fault` hears of every read that failed.
+    """
+    if setting.startswith(PARAMETER_PREFIX):
+        return ParameterSwitch(Parameter(setting.removeprefix(PARAMETER_PREFIX), region), on_fault)
     return FixedSwitch(on=setting == ON)

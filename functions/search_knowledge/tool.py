@@ -18,8 +18,9 @@ from knowledge.requests import ReadRequest, SearchRequest
 from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope, authorized_scopes
 from search_knowledge.arguments import parse
+from search_knowledge.catalogue import NAME
 from search_knowledge.claims import ClaimNames, Claims, caller_of
-from search_knowledge.journal import CallRecord, Journal, caller_key
+from search_knowledge.journal import BROKEN, OK, CallRecord, Journal, caller_key, cause_of
 from search_knowledge.switch import Switch
 
 
@@ -73,23 +74,20 @@ class KnowledgeTool:
         started = time.monotonic()
         progress = _Progress()
         try:
-            result, outcome = await self._answer(arguments, context, progress), "ok"
+            result = await self._answer(arguments, context, progress)
         except KnowledgeError as error:
-            result, outcome = failure(error), error.code
+            result = progress.failed(error)
         except Exception as error:  # noqa: BLE001 - outermost: the protocol kernel would show the exception's text
             self._journal.fault(error, context.request_id)
-            result, outcome = failure(InternalError(context.request_id)), InternalError.code
-        elapsed = round(1000 * (time.monotonic() - started))
-        self._journal.call(
-            CallRecord(context.request_id, progress.caller, progress.shape, progress.mode, outcome, elapsed)
-        )
+            result = progress.failed(InternalError(context.request_id))
+        self._journal.call(progress.record(context.request_id, round(1000 * (time.monotonic() - started))))
         return result
 
     async def _answer(self, arguments: Mapping[str, object], context: CallContext, progress: _Progress) -> ToolResult:
-        if not self._switch.is_on():
+        if not await self._switch.is_on(context.deadline):
             raise RuntimeDisabledError
         caller = caller_of(context.claims, self._access.claim_names)
-        progress.caller = caller_key(caller.owner_id)
+        progress.caller, progress.client, progress.tier = caller_key(caller.owner_id), caller.client_id, caller.tier
         scopes = authorized_scopes(caller, self._access.required_scope)
         request = parse(arguments)
         progress.shape = "read" if isinstance(request, ReadRequest) else "search"
@@ -112,11 +110,34 @@ class KnowledgeTool:
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a call got, for the log."""
+    """How far a call got, for the journal."""
 
     caller: str = ""
+    client: str = ""
+    tier: str = ""
     shape: str = ""
     mode: str = ""
+    outcome: str = OK
+    cause: str = ""
+
+    def failed(self, error: KnowledgeError) -> ToolResult:
+        self.outcome = error.code
+        self.cause = cause_of(error) if error.code in BROKEN else ""
+        return failure(error)
+
+    def record(self, request_id: str, duration_ms: int) -> CallRecord:
+        return CallRecord(
+            request_id=request_id,
+            caller=self.caller,
+            client=self.client,
+            tier=self.tier,
+            tool=NAME,
+            shape=self.shape,
+            mode=self.mode,
+            outcome=self.outcome,
+            duration_ms=duration_ms,
+            cause=self.cause,
+        )
 
 
 def failure(error: KnowledgeError) -> ToolResult:

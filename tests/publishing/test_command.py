@@ -210,7 +210,7 @@ def test_embedding_without_the_cache_leaves_none(desk: Desk, tmp_path: Path, mon
         (["publish", "{docs}", *BASE, "--prune", "--draft"], "it cannot --prune"),
         (["publish", "{docs}", *BASE, "--language", "english"], "'english' is not a language code"),
         (["publish", "{docs}", *BASE, "--root", "{docs}/guide"], "does not lie under the root"),
-        (["publish", "{docs}", *BASE, "--embedding", "huge"], "choose local or local-small"),
+        (["publish", "{docs}", *BASE, "--embedding", "huge"], "choose local, local-small or bedrock:<model id>"),
         (["publish", "{docs}", *BASE, "--uri", " "], "--uri must name a folder"),
         (["search", "refunds"], "Give --owner ID or --team ID"),
         (["search", "  ", *TEAM], "QUERY must not be blank"),

@@ -11,6 +11,7 @@ from typing import Final
 import click
 from platformdirs import user_cache_path
 
+from knowledge.bedrock import EmbeddingUnavailableError
 from knowledge.errors import KnowledgeError
 from publish_knowledge.cli_items import archive, history, items, restore
 from publish_knowledge.cli_options import example
@@ -43,7 +44,7 @@ class KnowledgeGroup(click.Group):
         except KeyboardInterrupt:
             self._fail(ctx, ExitCode.INTERRUPTED, "Interrupted. The same command again goes on where this one stopped.")
         except KnowledgeError as error:
-            self._fail(ctx, exit_code_of(error), error.message, error)
+            self._fail(ctx, exit_code_of(error), _advice(error), error)
         except EmbeddingError as error:
             self._fail(ctx, ExitCode.STORAGE_UNAVAILABLE, str(error))
         except Exception as error:  # noqa: BLE001 - the outermost catch: a sentence instead of a traceback
@@ -56,6 +57,12 @@ class KnowledgeGroup(click.Group):
     def _fail(self, ctx: click.Context, code: ExitCode, message: str, error: KnowledgeError | None = None) -> None:
         ctx.ensure_object(Session).output.failure(code, message, error)
         raise click.exceptions.Exit(int(code)) from error
+
+
+def _advice(error: KnowledgeError) -> str:
+    # A search tells the tool's callers only that the store is out of reach; here the reason is the user's own to mend.
+    reason = error.__cause__
+    return reason.message if isinstance(reason, EmbeddingUnavailableError) else error.message
 
 
 @click.group(

