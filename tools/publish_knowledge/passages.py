@@ -16,6 +16,7 @@ from typing import Final
 
 from knowledge.analysis import document_terms
 from knowledge.schema import PASSAGE_MAX_CHARS
+from publish_knowledge import compounds
 from publish_knowledge.documents import Document, TextKind
 from publish_knowledge.outline import Block, BlockKind, blocks
 
@@ -81,7 +82,8 @@ def embedded_text(document: Document, passage: Passage) -> str:
 
 def indexed_terms(document: Document, passage: Passage) -> str:
     """What the full-text index covers: the terms of title, heading path and text, joined by blanks."""
-    return " ".join(document_terms(embedded_text(document, passage), document.language))
+    parts = compounds.parts if document.language == compounds.LANGUAGE else compounds.none
+    return " ".join(document_terms(embedded_text(document, passage), document.language, parts))
 
 
 def label(title: str, heading: str) -> str:

@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import Stemmer
 
 from knowledge.function_words import function_words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 STEMMERS: Final = {"en": "english", "es": "spanish", "pt": "portuguese", "de": "german"}
 """Languages with a stemmer. Texts in others are matched by their folded surface forms."""
@@ -44,6 +42,9 @@ _PART: Final = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
+Parts = Callable[[str], Iterable[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A word or an unspaced run as it stands in the text: `text[start:end]`, in code points."""
@@ -60,10 +61,13 @@ def tokens(text: str) -> Iterator[Token]:
         yield Token(match.group(), match.start(), match.end(), match.lastgroup == "unspaced")
 
 
-def document_terms(text: str, language: str) -> list[str]:
-    """Terms of a text to be indexed, in order, repeats kept (they are the term frequencies)."""
+def document_terms(text: str, language: str, parts: Parts = lambda _word: ()) -> list[str]:
+    """Terms of a text to be indexed, in order, repeats kept (they are the term frequencies).
+
+    `parts` gives the words that a compound is made of, none for any other word; their terms stand beside its own.
+    """
     languages = (language,) if language in STEMMERS else ()
-    return [term for token in tokens(text) for term in token_terms(token, languages)]
+    return [term for token in tokens(text) for term in _with_parts(token, languages, parts)]
 
 
 def query_words(query: str) -> list[tuple[str, ...]]:
@@ -81,6 +85,13 @@ def query_words(query: str) -> list[tuple[str, ...]]:
 def query_terms(words: Iterable[tuple[str, ...]]) -> list[str]:
     """Distinct terms of a query's words, in order."""
     return list(dict.fromkeys(term for word in words for term in word))
+
+
+def _with_parts(token: Token, languages: tuple[str, ...], parts: Parts) -> list[str]:
+    found = list(token_terms(token, languages))
+    if not token.unspaced:
+        found += [_stems(part, languages)[0] for part in parts(token.text)]
+    return found
 
 
 def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:
