@@ -50,9 +50,7 @@ class Job:
 @click.option("--prune", is_flag=True, help="Archive items of the given folders whose file is gone.")
 @click.option("--dry-run", is_flag=True, help="Tell what would be done, and do nothing.")
 @click.option("--language", metavar="CODE", help="Language of texts that do not declare theirs.")
-@click.option(
-    "--root", type=_FOLDER, help="Folder that item paths relate to.  [default: the given folder's parent]"
-)
+@click.option("--root", type=_FOLDER, help="Folder that item paths relate to.  [default: the given folder's parent]")
 @click.option("--cache/--no-cache", default=True, help="Keep embeddings between runs.  [default: keep]")
 def publish(paths: tuple[Path, ...], target: Target, root: Path | None, language: str | None, **job: Any) -> None:  # noqa: ANN401 - the fields of Job
     """Publish folders or files into a base.
