@@ -31,8 +31,7 @@ def pool(scope: Scope, corpus: list[list[str]], depth: int) -> Pool:
     scored = [(bm25(text, idf, mean), number, text) for number, text in enumerate(corpus)]
     matching = sorted((one for one in scored if one[0] > 0), key=lambda one: (-one[0], one[1]))
     hits = tuple(
-        Retrieved(scope, "b", f"{scope.id}-{number}", "r", 0, score, " ".join(text))
-        for score, number, text in matching[:depth]
+        Retrieved(scope, f"{scope.id}-{number}", 0, score, " ".join(text)) for score, number, text in matching[:depth]
     )
     return Pool(hits, len(corpus), complete=len(matching) < depth)
 

@@ -30,9 +30,7 @@ class Retrieved:
     """A passage that one side found; `score` is that side's raw measure."""
 
     scope: Scope
-    base_id: str
     item_id: str
-    revision_id: str
     start: int
     score: float
     terms: str
@@ -83,15 +81,7 @@ def head_of(scope: Scope, row: dict[str, Any]) -> Head:
 
 def retrieved_of(scope: Scope, row: dict[str, Any], score: float) -> Retrieved:
     """A row of a lexical or semantic query."""
-    return Retrieved(
-        scope=scope,
-        base_id=row["base_id"],
-        item_id=row["item_id"],
-        revision_id=row["revision_id"],
-        start=row["start"],
-        score=score,
-        terms=row.get("terms") or "",
-    )
+    return Retrieved(scope, row["item_id"], row["start"], score, row.get("terms") or "")
 
 
 def passage_of(row: dict[str, Any]) -> PassageRow:

@@ -42,11 +42,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One scope's passages, those of archived bases left out; `base_visible` when the base asked for is here."""
+    """One scope's passages; bases that are out of service; and whether the base asked for is here to be seen."""
 
     snapshot: Snapshot
     lexical: Pool
     semantic: tuple[Retrieved, ...]
+    hidden_bases: frozenset[str]
     base_visible: bool
 
 
@@ -62,12 +63,7 @@ async def _search_scope(snapshot: Snapshot, question: Question) -> Found:
         both(snapshot.archived_bases(), _base_visible(snapshot, base_id)),
     )
     lexical, semantic = sides
-    pool = Pool(_shown(lexical.hits, hidden), lexical.passages, lexical.complete)
-    return Found(snapshot, pool, _shown(semantic, hidden), visible and base_id not in hidden)
-
-
-def _shown(hits: Sequence[Retrieved], hidden_bases: frozenset[str]) -> tuple[Retrieved, ...]:
-    return tuple(hit for hit in hits if hit.base_id not in hidden_bases)
+    return Found(snapshot, lexical, semantic, hidden, visible and base_id not in hidden)
 
 
 async def _base_visible(snapshot: Snapshot, base_id: str) -> bool:

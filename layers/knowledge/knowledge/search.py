@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from knowledge.analysis import query_terms, query_words
-from knowledge.concurrency import both, together
+from knowledge.concurrency import together
 from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.excerpts import excerpt
 from knowledge.lexical import comparable_scores, possible_score
@@ -67,7 +67,7 @@ def _fused(found: Sequence[Found], question: Question) -> list[Ranked]:
 
 
 async def _hits(found: Sequence[Found], question: Question) -> list[SearchHit]:
-    """The first ranked items whose head says that they are published at the revision found."""
+    """The first ranked items that may be shown, with their texts."""
     wanted = question.request.max_results
     terms = frozenset(query_terms(question.words))
     passages = _by_passage(found)
@@ -95,15 +95,19 @@ def _by_passage(found: Sequence[Found]) -> dict[Passage, tuple[Retrieved, float 
 
 
 async def _shown(found: Sequence[Found], hits: Sequence[Retrieved]) -> Shown:
-    """Heads and texts of the hits, one wave over all scopes."""
-    mine = [(one.snapshot, [hit for hit in hits if hit.scope == one.snapshot.scope]) for one in found]
-    parts = await together(_shown_in(snapshot, own) for snapshot, own in mine if own)
+    """Heads that readers may see, and the texts, one wave over all scopes."""
+    mine = [(one, [hit for hit in hits if hit.scope == one.snapshot.scope]) for one in found]
+    parts = await together(_shown_in(one, own) for one, own in mine if own)
     heads = {item: head for part, _ in parts for item, head in part.items()}
     return heads, {key: row for _, part in parts for key, row in part.items()}
 
 
-async def _shown_in(snapshot: Snapshot, hits: Sequence[Retrieved]) -> Shown:
-    return await both(snapshot.heads([hit.item_id for hit in hits]), snapshot.texts(hits))
+async def _shown_in(found: Found, hits: Sequence[Retrieved]) -> Shown:
+    heads, texts = await found.snapshot.shown(hits)
+    visible = {
+        item: head for item, head in heads.items() if head.published and head.revision.base_id not in found.hidden_bases
+    }
+    return visible, texts
 
 
 def _hit(
@@ -111,10 +115,13 @@ def _hit(
 ) -> SearchHit | None:
     found, raw = retrieved
     head, row = shown[0].get(found.item_id), shown[1].get(found.passage)
-    if head is None or not head.published or head.revision.revision_id != found.revision_id:
+    if head is None:
         return None
     if row is None:
+        # Retrieved from this very version, so it must be there.
         raise StorageUnavailableError
+    if row.revision_id != head.revision.revision_id:
+        return None
     part = excerpt(row.text, terms)
     scores = Scores(ranked.score, raw, ranked.candidate.semantic, ranked.lexical_rank, ranked.semantic_rank)
     return SearchHit(head.revision, part.text, row.start + part.offset, row.heading, scores)

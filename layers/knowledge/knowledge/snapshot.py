@@ -39,13 +39,15 @@ T = TypeVar("T")
 ALL_PARTITIONS: Final = 100_000
 """Probes of a vector query: all that there are, because fewer lose recall (6 % measured) and save little."""
 
-_CANDIDATE: Final = ["scope", "base_id", "item_id", "revision_id", "start"]
+# Few columns, because each is fetched by itself: what else is said of a hit is read once it is known to be one.
+_CANDIDATE: Final = ["scope", "item_id", "start"]
 # Where a passage ends follows from its text: each further integer column costs more bytes than the text itself.
 _PASSAGE: Final = ["scope", "item_id", "revision_id", "start", "heading", "text"]
 _HEAD: Final = [
     "scope", "kind", "base_id", "item_id", "revision_id", "state", "title", "language", "published_at",
     "source_type", "source_uri", "total_chars", "content_sha256",
 ]  # fmt: skip
+_SHOWN: Final = [*_HEAD, "start", "heading", "text"]
 
 
 @dataclass(slots=True)
@@ -92,10 +94,15 @@ class Snapshot:
         narrowed = query.where(self._candidates(base_id, exclude)).select([*_CANDIDATE, "_distance"]).limit(limit)
         return [retrieved_of(self.scope, row, 1.0 - row["_distance"]) for row in await self._listed(narrowed)]
 
-    async def heads(self, item_ids: Sequence[str]) -> dict[str, Head]:
-        """Head rows of the items that have one."""
-        rows = await self._rows(col("place").isin([head_place(item) for item in item_ids]), _HEAD)
-        return {row["item_id"]: head_of(self.scope, row) for row in rows if row["kind"] == HEAD}
+    async def shown(self, hits: Sequence[Retrieved]) -> tuple[dict[str, Head], dict[tuple[str, int], PassageRow]]:
+        """Head rows by item, and texts by item and start, of what was retrieved; those that exist."""
+        heads = {head_place(hit.item_id) for hit in hits}
+        texts = {current_place(hit.item_id, hit.start) for hit in hits}
+        # One query for both, as they stand side by side.
+        rows = await self._rows(col("place").isin(sorted(heads | texts)), _SHOWN)
+        passages = [passage_of(row) for row in rows if row["kind"] == PASSAGE]
+        found = {row["item_id"]: head_of(self.scope, row) for row in rows if row["kind"] == HEAD}
+        return found, {(row.item_id, row.start): row for row in passages}
 
     async def locate(self, item_id: str, revision_id: str) -> tuple[Head | None, Head | None]:
         """An item's head, and the history row of one of its revisions."""
@@ -104,13 +111,6 @@ class Snapshot:
         heads = [head_of(self.scope, row) for row in rows if row["kind"] == HEAD]
         history = [head_of(self.scope, row) for row in rows if _is_history(row, revision_id)]
         return (heads[0] if heads else None), (history[0] if history else None)
-
-    async def texts(self, hits: Sequence[Retrieved]) -> dict[tuple[str, int], PassageRow]:
-        """Text of retrieved passages, by item and start."""
-        places = sorted({current_place(hit.item_id, hit.start) for hit in hits})
-        wanted = {(hit.item_id, hit.revision_id, hit.start) for hit in hits}
-        rows = [passage_of(row) for row in await self._rows(col("place").isin(places), _PASSAGE)]
-        return {(row.item_id, row.start): row for row in rows if (row.item_id, row.revision_id, row.start) in wanted}
 
     async def current_window(self, item_id: str, revision_id: str, start: int, end: int) -> list[PassageRow]:
         """Passages of the current revision that overlap [start, end), in order."""
