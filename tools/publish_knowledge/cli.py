@@ -13,6 +13,7 @@ from platformdirs import user_cache_path
 
 from knowledge.bedrock import EmbeddingUnavailableError
 from knowledge.errors import KnowledgeError
+from publish_knowledge.cli_eval import evaluate
 from publish_knowledge.cli_items import archive, history, items, restore
 from publish_knowledge.cli_options import example
 from publish_knowledge.cli_publish import publish
@@ -85,7 +86,7 @@ def session_from_environment() -> Session:
     return Session(dict(os.environ), Path(folder).expanduser() if folder else user_cache_path(APPLICATION))
 
 
-for _command in (publish, items, history, search, read, archive, restore, doctor, optimize, purge):
+for _command in (publish, items, history, search, read, evaluate, archive, restore, doctor, optimize, purge):
     knowledge.add_command(_command)
 
 

@@ -7,24 +7,22 @@ answered is remembered for all ways: a sweep costs little more than one search.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from knowledge.concurrency import together
 from knowledge.requests import DEFAULT_ALPHA, DEFAULT_MODE, Mode, SearchRequest
 from knowledge.search import search
-from knowledge.snapshot import Snapshot
 from publish_knowledge.measures import DEPTH, Estimate, Measures, difference, estimated, measured
 
 if TYPE_CHECKING:
     from knowledge.dataset import Dataset
     from knowledge.embedding import Vectors
-    from knowledge.records import Head, PassageRow, Retrieved
+    from knowledge.records import Retrieved
     from knowledge.results import SearchAnswer
     from knowledge.scopes import Scope
-
-T = TypeVar("T")
+    from knowledge.snapshot import Snapshot
 
 AT_ONCE: Final = 4
 """Questions under way together: enough to keep the cores busy, few enough not to hold each other up."""
@@ -56,7 +54,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Corpus:
     """Where is searched: a dataset, scopes in it, and a base or all of them."""
 
     dataset: Dataset
@@ -84,7 +82,7 @@ class Measured:
 
 
 async def evaluate(
-    field: Field,
+    corpus: Corpus,
     questions: Sequence[Question],
     settings: Iterable[Setting],
     embed: Callable[[str], Vectors],
@@ -95,7 +93,7 @@ async def evaluate(
     rows: list[list[Measures]] = []
     for first in range(0, len(questions), AT_ONCE):
         some = questions[first : first + AT_ONCE]
-        answers = await together(asked(field, question.text, distinct, embed) for question in some)
+        answers = await together(asked(corpus, question.text, distinct, embed) for question in some)
         rows += [
             [measured(ranking(answer), question.grades) for answer in row]
             for question, row in zip(some, answers, strict=True)
@@ -105,17 +103,17 @@ async def evaluate(
 
 
 async def asked(
-    field: Field, text: str, settings: Sequence[Setting], embed: Callable[[str], Vectors]
+    corpus: Corpus, text: str, settings: Sequence[Setting], embed: Callable[[str], Vectors]
 ) -> list[SearchAnswer]:
     """The answers to one question, one for each setting, all from one state of the tables."""
 
     async def work(snapshots: Sequence[Snapshot]) -> list[SearchAnswer]:
-        remembered = [Remembered(snapshot) for snapshot in snapshots]
+        remembered = [cast("Snapshot", Remembered(snapshot)) for snapshot in snapshots]
         vector = await asyncio.to_thread(embed, text)
-        requests = [SearchRequest(text, field.base_id, DEPTH, one.mode, one.alpha) for one in settings]
+        requests = [SearchRequest(text, corpus.base_id, DEPTH, one.mode, one.alpha) for one in settings]
         return [await search(remembered, request, lambda _text: vector) for request in requests]
 
-    return await field.dataset.run(field.scopes, work)
+    return await corpus.dataset.run(corpus.scopes, work)
 
 
 def ranking(answer: SearchAnswer) -> list[str]:
@@ -123,61 +121,28 @@ def ranking(answer: SearchAnswer) -> list[str]:
     return [hit.revision.item_id for hit in answer.hits]
 
 
-@dataclass(slots=True)
-class _Memory:
-    answers: dict[Any, Any] = field(default_factory=dict)
-
-    async def of(self, key: Any, ask: Callable[[], Awaitable[T]]) -> T:  # noqa: ANN401 - anything hashable
-        if key not in self.answers:
-            self.answers[key] = await ask()
-        answer: T = self.answers[key]
-        return answer
-
-
-class Remembered(Snapshot):
-    """A snapshot that asks its tables each thing once. It lives for one question: its memory has no bound."""
+class Remembered:
+    """A snapshot that is asked for each side once. It lives for one question, and all else is the snapshot's own."""
 
     def __init__(self, inner: Snapshot) -> None:
-        self.scope = inner.scope
         self._inner = inner
-        self._memory = _Memory()
+        self._sides: dict[Hashable, list[Retrieved]] = {}
 
-    async def passages(self) -> int:
-        """As the snapshot's."""
-        return await self._inner.passages()
-
-    async def archived_bases(self) -> frozenset[str]:
-        """As the snapshot's."""
-        return await self._inner.archived_bases()
-
-    async def has_published(self, base_id: str) -> bool:
-        """As the snapshot's."""
-        return await self._memory.of(base_id, lambda: self._inner.has_published(base_id))
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a snapshot has
+        return getattr(self._inner, name)
 
     async def lexical(self, terms: str, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
         """As the snapshot's."""
-        key = ("lexical", terms, base_id, tuple(exclude), limit)
-        return await self._memory.of(key, lambda: self._inner.lexical(terms, base_id, key[3], limit))
+        left_out = tuple(exclude)
+        key = (terms, base_id, left_out, limit)
+        if key not in self._sides:
+            self._sides[key] = await self._inner.lexical(terms, base_id, left_out, limit)
+        return self._sides[key]
 
     async def semantic(self, vector: Vectors, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
-        """As the snapshot's; all settings of a question share its vector."""
-        key = ("semantic", base_id, tuple(exclude), limit)
-        return await self._memory.of(key, lambda: self._inner.semantic(vector, base_id, key[2], limit))
-
-    async def heads(self, item_ids: Sequence[str]) -> dict[str, Head]:
-        """As the snapshot's; only heads not seen yet are read."""
-        known = self._memory.answers.setdefault("heads", {})
-        missing = [item for item in item_ids if item not in known]
-        if missing:
-            found = await self._inner.heads(missing)
-            known.update({item: found.get(item) for item in missing})
-        return {item: head for item in item_ids if (head := known[item]) is not None}
-
-    async def texts(self, hits: Sequence[Retrieved]) -> dict[tuple[str, int], PassageRow]:
-        """As the snapshot's; only texts not seen yet are read."""
-        known = self._memory.answers.setdefault("texts", {})
-        missing = [hit for hit in hits if hit.passage not in known]
-        if missing:
-            found = await self._inner.texts(missing)
-            known.update({hit.passage: found.get(hit.passage) for hit in missing})
-        return {hit.passage: row for hit in hits if (row := known[hit.passage]) is not None}
+        """As the snapshot's; a question has one vector."""
+        left_out = tuple(exclude)
+        key = (base_id, left_out, limit)
+        if key not in self._sides:
+            self._sides[key] = await self._inner.semantic(vector, base_id, left_out, limit)
+        return self._sides[key]

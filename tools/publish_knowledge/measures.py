@@ -7,14 +7,13 @@ The measures are those of trec_eval, cut at ten items.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
-
-K = TypeVar("K", bound=Hashable)
+import numpy.typing as npt
 
 DEPTH: Final = 10
 """Items that are looked at: what a caller gets who does not ask for more."""
@@ -27,6 +26,12 @@ CHANCE: Final = 0.05
 
 _SHUFFLES: Final = 10_000
 """Random assignments behind a probability; its own error is then about 0.002."""
+
+_AT_ONCE: Final = 500
+"""Of these, so that memory stays small with any number of questions."""
+
+_ROUNDING: Final = 1e-9
+"""Equal means may differ by this much when they are summed in another order."""
 
 _SEED: Final = 7
 """The same figures give the same advice."""
@@ -52,9 +57,9 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """The best of several alternatives, and how often chance alone would make one of them look that much better."""
+    """The best of several alphas, and how often chance alone would make one of them look that much better."""
 
-    name: Hashable
+    alpha: float
     gain: Estimate
     probability: float
 
@@ -88,26 +93,32 @@ def difference(values: Sequence[float], reference: Sequence[float]) -> Estimate:
     return estimated([value - other for value, other in zip(values, reference, strict=True)])
 
 
-def best_improvement(reference: Sequence[float], alternatives: Mapping[K, Sequence[float]]) -> Improvement | None:
-    """The alternative with the highest mean, if it is above the reference's; else `None`.
+def best_improvement(reference: Sequence[float], alternatives: Mapping[float, Sequence[float]]) -> Improvement | None:
+    """The alpha whose values have the highest mean, if it is above the reference's; else `None`.
 
-    The probability is that of a randomisation test: if an alternative changed nothing, each question's difference could
-    as well have the other sign. Taking the best of all alternatives each time allows for having chosen the best.
+    The probability is that of a randomisation test: if an alpha changed nothing, each question's difference could as
+    well have the other sign. Taking the best of all alphas each time allows for having chosen the best.
     """
-    names = list(alternatives)
-    gains = np.array([[value - other for value, other in zip(alternatives[name], reference, strict=True)] for name in names])
-    means = gains.mean(axis=1) if names else np.zeros(1)
-    best = int(means.argmax())
-    if means[best] <= 0:
+    if not alternatives:
         return None
-    signs = np.random.default_rng(_SEED).choice(np.array([-1.0, 1.0], np.float32), (_SHUFFLES, gains.shape[1]))
-    by_chance = (signs @ gains.T.astype(np.float32)).max(axis=1) / gains.shape[1]
-    reached = int((by_chance >= means[best] - _ROUNDING).sum())
-    return Improvement(names[best], estimated(gains[best].tolist()), (reached + 1) / (_SHUFFLES + 1))
+    alphas = list(alternatives)
+    gains = np.array([alternatives[alpha] for alpha in alphas]) - np.array(reference)
+    means = gains.mean(axis=1)
+    best = int(means.argmax())
+    if means[best] <= _ROUNDING:
+        return None
+    return Improvement(alphas[best], estimated(gains[best].tolist()), _probability(gains, float(means[best])))
 
 
-_ROUNDING: Final = 1e-6
-"""Sums in single precision: a shuffle that changes nothing must count as reaching the mean."""
+def _probability(gains: npt.NDArray[np.float64], reached: float) -> float:
+    """Share of random signs, drawn for each question, under which any row's mean gets as high."""
+    chance = np.random.default_rng(_SEED)
+    questions = gains.shape[1]
+    hits = 0
+    for _ in range(_SHUFFLES // _AT_ONCE):
+        signs = chance.choice((-1.0, 1.0), (_AT_ONCE, questions))
+        hits += int(((signs @ gains.T).max(axis=1) / questions >= reached - _ROUNDING).sum())
+    return (hits + 1) / (_SHUFFLES + 1)
 
 
 def _discounted(gains: Sequence[int]) -> float:
