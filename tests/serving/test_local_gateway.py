@@ -17,20 +17,31 @@ import httpx2
 import pytest
 from mcp import Client
 
-from local_gateway.__main__ import greeting
+from local_gateway.__main__ import greeting, provide_sample
 from local_gateway.events import PAYLOADS, Developer, Payload, Request, event_of
 from local_gateway.front import MAX_BODY_BYTES, Front
-from local_gateway.sample import Sample, is_published
+from local_gateway.sample import SampleError
+from tests.support.datasets import SUPPORT, build
 from tests.support.front_door import ERAS, Era, request, switched_on, tool_call
 
 ANA = Developer("ana", ("support",))
 JSON = {"Content-Type": "application/json"}
 
 
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A dataset with two documents."""
+    texts = {
+        "handbook/urlaub.md": "# Urlaub beantragen\n\nAnträge gehen an die Leitung.\n",
+        "handbook/sick-days.md": "# Calling in sick\n\nIf you are feverish, inform your manager.\n",
+    }
+    return build(str(tmp_path_factory.mktemp("gateway") / "dataset"), {(SUPPORT, "handbook"): texts}).uri
+
+
 @pytest.fixture(scope="module", params=PAYLOADS)
-def front(request: pytest.FixtureRequest, sample: Sample) -> Iterator[Front]:
+def front(request: pytest.FixtureRequest, dataset: str) -> Iterator[Front]:
     payload: Payload = request.param
-    with switched_on(sample.uri, embedding=sample.embedding) as handler, Front(handler, ANA, payload=payload) as made:
+    with switched_on(dataset) as handler, Front(handler, ANA, payload=payload) as made:
         serving = threading.Thread(target=made.serve_forever, args=(0.05,))
         serving.start()
         yield made
@@ -131,15 +142,28 @@ def test_a_repeated_header_stays_repeated_in_one_payload_and_is_joined_in_the_ot
     assert (joined["headers"], joined["body"]) == ({"x-mark": "a,b"}, None)
 
 
-def test_a_dataset_counts_as_published_once_something_is_there(sample: Sample, tmp_path: Path) -> None:
-    assert is_published(sample.uri)
-    assert is_published("s3://bucket/data")
-    assert not is_published(str(tmp_path))
-    assert not is_published(str(tmp_path / "nothing"))
+def test_a_sample_base_is_published_once_and_never_served_half_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examples, folder = tmp_path / "examples", tmp_path / "data" / "sample"
+    (examples / "texts" / "notes").mkdir(parents=True)
+    (examples / "texts" / "notes" / "one.md").write_text("# One\n", encoding="utf-8")
+    base = {"folder": "texts", "scope": {"owner": "ana"}}
+    manifest = {"bases": [base], "revise": [], "archive": [], "draft": []}
+    (examples / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    (tmp_path / "data" / "sample.begun" / "left over").mkdir(parents=True)
+    with pytest.raises(SampleError, match="knowledge publish ended with"):
+        provide_sample(folder, "no-such-model", examples)
+    assert not folder.exists()
+    provide_sample(folder, "local-small", examples)
+    assert capsys.readouterr().out.splitlines()[-1] == "  owner ana, base notes: 1 created."
+    assert not (folder / "left over").exists()
+    provide_sample(folder, "local-small", examples)
+    assert capsys.readouterr().out == ""
 
 
-def test_the_command_serves_until_it_is_interrupted(sample: Sample) -> None:
-    command = [sys.executable, "-m", "local_gateway", "--port", "0", "--uri", sample.uri]
+def test_the_command_serves_until_it_is_interrupted(dataset: str) -> None:
+    command = [sys.executable, "-m", "local_gateway", "--port", "0", "--uri", dataset, "--embedding", "local-small"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as serving:
         assert serving.stdout
         first = serving.stdout.readline()
@@ -151,4 +175,4 @@ def test_the_command_serves_until_it_is_interrupted(sample: Sample) -> None:
         rest, log = serving.communicate(timeout=30)
     assert rest.endswith("Stopped.\n")
     assert serving.returncode == 0
-    assert json.loads(log)["call"]["outcome"] == "ok"
+    assert json.loads(log.splitlines()[0])["call"]["outcome"] == "ok"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from aws_lambda_powertools import Logger
@@ -15,7 +17,7 @@ from knowledge.dataset import storage_options_from
 from knowledge.embedding import LOCAL, LOCAL_SMALL
 from local_gateway.events import PAYLOADS, Developer
 from local_gateway.front import Front
-from local_gateway.sample import Sample, is_published
+from local_gateway.sample import EXAMPLES, Sample
 from search_knowledge.app import Handler, build_handler
 from search_knowledge.catalogue import NAME
 from search_knowledge.settings import Settings
@@ -31,11 +33,8 @@ QUERY: Final = "Who must be informed if you are feverish or coughing?"
 def main(arguments: Sequence[str] | None = None) -> None:
     """Publish the sample base if its dataset is missing, then serve until interrupted."""
     options = _parser().parse_args(arguments)
-    if options.uri == SAMPLE_URI and not is_published(SAMPLE_URI):
-        print(f"Publishing the sample base of examples/ into {SAMPLE_URI} …", flush=True)
-        sample = Sample(SAMPLE_URI, options.embedding, say=lambda line: print(f"  {line}", flush=True))
-        sample.publish()
-        sample.revise()
+    if options.uri == SAMPLE_URI:
+        provide_sample(Path(SAMPLE_URI), options.embedding)
     developer = Developer(options.owner, tuple(options.team if options.team is not None else [TEAM]))
     with (
         _handler(options.uri, options.embedding) as handler,
@@ -46,6 +45,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
             front.serve_forever()
         except KeyboardInterrupt:
             print("\nStopped.")
+
+
+def provide_sample(folder: Path, embedding: str, examples: Path = EXAMPLES) -> None:
+    """Publish the sample base into a folder, unless it is there. An interrupted attempt begins anew."""
+    if folder.exists():
+        return
+    print(f"Publishing the sample base of examples/ into {folder} …", flush=True)
+    begun = folder.with_name(f"{folder.name}.begun")
+    shutil.rmtree(begun, ignore_errors=True)
+    sample = Sample(str(begun), embedding, examples, say=lambda line: print(f"  {line}", flush=True))
+    sample.publish()
+    sample.revise()
+    begun.rename(folder)
 
 
 def greeting(url: str, developer: Developer) -> str:

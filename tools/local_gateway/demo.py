@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from pathlib import Path
 from typing import Any, Final
 
 from aws_lambda_powertools import Logger
@@ -84,8 +85,11 @@ def main(arguments: Sequence[str] | None = None, say: Say = print_now) -> int:
     """Run the demonstration; the exit code."""
     parser = argparse.ArgumentParser(prog="demo", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--embedding", choices=(LOCAL, LOCAL_SMALL), default=LOCAL, help="model (%(default)s)")
-    parser.add_argument("--uri", help="publish here and keep it (a folder that is removed afterwards)")
+    parser.add_argument("--uri", help="a new folder to publish into and keep (one that is removed)")
     options = parser.parse_args(arguments)
+    if options.uri and Path(options.uri).exists():
+        say(f"FAILED: {options.uri} is there already; the demonstration needs a new folder.")
+        return 1
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="search-knowledge-") as folder:
         uri = options.uri or f"{folder}/dataset"

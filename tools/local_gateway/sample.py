@@ -107,8 +107,3 @@ class Sample:
     def _manifest(self) -> Mapping[str, Any]:
         manifest: Mapping[str, Any] = json.loads((self.examples / MANIFEST).read_text(encoding="utf-8"))
         return manifest
-
-
-def is_published(uri: str) -> bool:
-    """Whether a local dataset is there already; one that is elsewhere is taken to be."""
-    return "://" in uri or (Path(uri).is_dir() and any(Path(uri).iterdir()))
