@@ -54,4 +54,4 @@ def draw(report: Report, file: Path) -> None:
 
 
 def _shifted(means: list[float], widths: list[float], sign: int) -> list[float]:
-    return [mean + sign * width for mean, width in zip(means, widths, strict=True)]
+    return [min(1.0, max(0.0, mean + sign * width)) for mean, width in zip(means, widths, strict=True)]
