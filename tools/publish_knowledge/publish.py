@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from knowledge.errors import InvalidRequestError
@@ -49,27 +50,45 @@ async def publish(  # noqa: PLR0913 - the keywords are the command's options
     if draft and prune:
         raise InvalidRequestError("A draft changes nothing that may be read, so it cannot prune. Leave one of the two.")
     batch, refused = _distinct(prepare(scope, base_id, document) for document in documents)
-    kept = {*present, *(one.source_path for one in refused)}
     tables = await _opened(store, scope, dry_run=dry_run)
     if tables is None:
         return PublishReport((*_untouched(batch, draft=draft), *refused), dry_run=True)
-    if await tables.base_archived(base_id):
-        msg = f"The base {base_id!r} of {scope.name} is archived. Restore it before you publish into it."
-        raise InvalidRequestError(msg, field="base_id")
-    found = await _gone(tables, base_id, batch, kept) if prune else []
-    gone = [head for head in found if head.source_uri.startswith(tuple(folders))]
+    await _refuse_archived(tables, base_id)
+    spared = {*present, *(one.source_path for one in refused)}
+    gone = await _gone(tables, base_id, batch, Pruning(tuple(folders), spared)) if prune else []
+    rest = [*refused, *map(_pruned, gone)]
     if dry_run:
         planned = await plan_batch(tables, batch, draft=draft)
-        outcomes = [*map(outcome_of, planned.steps), *refused, *map(_pruned, gone)]
-        return PublishReport(tuple(outcomes), dry_run=True)
-    outcomes = await _published(Run(tables, base_id, embedder, draft), batch, on_progress)
+        return PublishReport((*map(outcome_of, planned.steps), *rest), dry_run=True)
+    outcomes = [*await _published(Run(tables, base_id, embedder, draft), batch, on_progress), *rest]
     await take_out(tables, gone)
-    outcomes += [*refused, *map(_pruned, gone)]
+    await _kept_quick(tables, outcomes, on_progress)
+    return PublishReport(tuple(outcomes))
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """Below which paths an item must have its file, and the paths that are spared."""
+
+    folders: tuple[str, ...]
+    spared: Collection[str]
+
+    def takes(self, head: ItemHead) -> bool:
+        """Whether an item without a document is to go."""
+        return head.source_uri.startswith(self.folders) and head.source_uri not in self.spared
+
+
+async def _refuse_archived(tables: ScopeTables, base_id: str) -> None:
+    if await tables.base_archived(base_id):
+        msg = f"The base {base_id!r} of {tables.scope.name} is archived. Restore it before you publish into it."
+        raise InvalidRequestError(msg, field="base_id")
+
+
+async def _kept_quick(tables: ScopeTables, outcomes: Iterable[ItemOutcome], on_progress: Progress) -> None:
     if any(outcome.action != "unchanged" for outcome in outcomes):
         on_progress("optimize", 0, 1)
         await keep_quick(tables)
         on_progress("optimize", 1, 1)
-    return PublishReport(tuple(outcomes))
 
 
 async def _opened(store: Store, scope: Scope, *, dry_run: bool) -> ScopeTables | None:
@@ -103,10 +122,10 @@ def _untouched(batch: Iterable[Prepared], *, draft: bool) -> list[ItemOutcome]:
     return [outcome_of(plan_step(prepared, None, draft=draft)) for prepared in batch]
 
 
-async def _gone(tables: ScopeTables, base_id: str, batch: Iterable[Prepared], kept: Collection[str]) -> list[ItemHead]:
+async def _gone(tables: ScopeTables, base_id: str, batch: Iterable[Prepared], pruning: Pruning) -> list[ItemHead]:
     items = {prepared.item_id for prepared in batch}
     published = [head for head in await tables.heads_in(base_id) if head.state == PUBLISHED]
-    gone = [head for head in published if head.item_id not in items and head.source_uri not in kept]
+    gone = [head for head in published if head.item_id not in items and pruning.takes(head)]
     return sorted(gone, key=lambda head: (head.source_uri, head.item_id))
 
 
