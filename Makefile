@@ -39,8 +39,8 @@ check: .venv/.installed ## Lint, check the format and the types, and walk the ho
 	@$(BIN)/mypy $(CHECKED)
 	@$(RUN) -m pytest -q tests/house
 
-eval: .venv/.installed ## Measure search quality (options in ARGS)
-	@$(RUN) -m benchmarks.eval $(ARGS)
+eval: .venv/.installed ## Measure search quality on test collections: EVAL_DIR=folder (options in ARGS)
+	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.eval --eval-dir "$(EVAL_DIR)" --pages-dir "$(PAGES_DIR)" $(ARGS)
 
 lock: .venv-lock/.installed ## Compile the locks again (ARGS=--upgrade for newer versions)
 	@PATH="$(CURDIR)/.venv-lock/bin:$$PATH" .venv-lock/bin/python requirements/lock.py $(ARGS)

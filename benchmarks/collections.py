@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -63,6 +65,11 @@ def baselines() -> dict[str, Baseline]:
         name: Baseline(name, language, analyzer, dict(zip(names, figures, strict=True)))
         for name, language, analyzer, *figures in table["collections"]
     }
+
+
+def unrecorded(name: str) -> Baseline:
+    """Stands for a collection that nothing was recorded of."""
+    return Baseline(name, "", "", defaultdict(lambda: math.nan))
 
 
 def read_collection(folder: Path, prefix: str = "") -> Collection:

@@ -1,7 +1,7 @@
 """Measure search quality on test collections, beside recorded figures: `make eval EVAL_DIR=…`.
 
 EVAL_DIR holds one folder for each collection: docs.jsonl (id, title, text, lang), queries.jsonl (id, text, lang) and
-qrels.tsv (question id, document id, grade).
+qrels.tsv (question id, document id, grade). PAGES_DIR holds whole pages of Markdown, and is looked for beside it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.checks import DEFAULT, Row, means, verdicts
-from benchmarks.collections import baselines, read_collection
+from benchmarks.checks import DEFAULT, Row, Verdict, means
+from benchmarks.checks import verdicts as verdicts_of
+from benchmarks.collections import DOCUMENTS, baselines, read_collection, unrecorded
+from benchmarks.pages import whole_pages
+from benchmarks.together import COLLECTIONS as TOGETHER
+from benchmarks.together import together
 from benchmarks.workshop import Workshop, say, workshop
 from knowledge.embedding import LOCAL, LOCAL_SMALL
 from knowledge.requests import DEFAULT_ALPHA
 from knowledge.scopes import Scope
 from publish_knowledge.evaluation import Measured, Setting
 from publish_knowledge.evaluation_report import shown
+from publish_knowledge.judgments import JudgmentsError
 
 KEPT: Final = Path(__file__).resolve().parent.parent / ".data" / "eval"
 """Vectors of earlier runs; git ignores it."""
 
+PARTS: Final = {
+    "collections": "Each collection in a base of its own (in brackets, and before: as recorded)",
+    "together": "Five languages in one base, nDCG@10",
+    "pages": "Whole pages as items",
+}
 SIDES: Final = (Setting("lexical"), Setting("semantic"), Setting("rrf"))
 ALPHAS: Final = (0.25, 0.5, 0.75)
 """Those of the recorded figures. More of them cost about a tenth of a run each."""
@@ -33,31 +43,73 @@ ALPHAS: Final = (0.25, 0.5, 0.75)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the parts asked for; 0 when all promises hold, 1 when one falls short, 2 when there is nothing to measure."""
     options = _parser().parse_args(arguments)
-    folder = options.eval_dir
-    if folder is None or not Path(folder).is_dir():
-        say(_missing(folder))
+    if options.eval_dir is None or not options.eval_dir.is_dir():
+        say(_missing(options.eval_dir))
         return 2
-    names = options.collections.split(",") if options.collections else list(baselines())
-    with workshop(options.kept, options.embedding) as bench:
-        return asyncio.run(_collections(bench, Path(folder), names, options.alphas))
+    try:
+        with workshop(options.kept, options.embedding) as bench:
+            found = asyncio.run(_run(bench, options))
+    except (OSError, JudgmentsError) as error:
+        say(f"{error}")
+        return 2
+    return 0 if all(verdict.holds for verdict in found) else 1
 
 
-async def _collections(bench: Workshop, folder: Path, names: Sequence[str], alphas: Sequence[float]) -> int:
-    sweep = [Setting("hybrid", alpha) for alpha in sorted({*alphas, DEFAULT_ALPHA})]
+async def _run(bench: Workshop, options: argparse.Namespace) -> list[Verdict]:
+    found: list[Verdict] = []
+    for part in options.only or PARTS:
+        print(f"\n# {PARTS[part]}")
+        verdicts = await _part(bench, part, options)
+        for verdict in verdicts:
+            print(verdict.line, flush=True)
+        found += verdicts
+    return found
+
+
+async def _part(bench: Workshop, part: str, options: argparse.Namespace) -> list[Verdict]:
+    if part == "collections":
+        return await _collections(bench, options)
+    if part == "together":
+        return await _together(bench, options.eval_dir)
+    pages = options.pages_dir or options.eval_dir.parent / "corpora" / "fastapi"
+    if pages.is_dir():
+        return await whole_pages(bench, pages)
+    print(f"Left out: there is no folder {pages}. Name one with pages of Markdown: make eval PAGES_DIR=…")
+    return []
+
+
+async def _together(bench: Workshop, folder: Path) -> list[Verdict]:
+    missing = [name for name in TOGETHER if not (folder / name).is_dir()]
+    if missing:
+        print(f"Left out: {folder} has no {', '.join(missing)}.")
+        return []
+    return await together(bench, folder)
+
+
+async def _collections(bench: Workshop, options: argparse.Namespace) -> list[Verdict]:
+    names = options.collections or _present(options.eval_dir)
+    sweep = [Setting("hybrid", alpha) for alpha in sorted({*options.alphas, DEFAULT_ALPHA})]
     rows: list[Row] = []
     print(_heading())
     for name in names:
-        measured = await _measured(bench, folder / name, [*sweep, *SIDES])
+        measured = await _measured(bench, options.eval_dir / name, [*sweep, *SIDES])
         now = {setting.name: measured.estimate(setting).mean for setting in measured.by_setting}
-        row = Row(baselines()[name], now)
+        row = Row(baselines().get(name) or unrecorded(name), now)
         rows.append(row)
         print(_line(row, measured), flush=True)
-    print(_mean_line(rows))
-    print(_sweep(rows, sweep))
-    found = verdicts(rows)
-    for verdict in found:
-        print(verdict.line)
-    return 0 if all(verdict.holds for verdict in found) else 1
+    recorded = [row for row in rows if row.name in baselines()]
+    if not recorded:
+        return []
+    print(_mean_line(recorded))
+    print(_sweep(recorded, sweep))
+    return verdicts_of(recorded)
+
+
+def _present(folder: Path) -> list[str]:
+    """Collections of a folder: those with recorded figures first, in the order of their table."""
+    found = sorted(path.parent.name for path in folder.glob(f"*/{DOCUMENTS}"))
+    order = list(baselines())
+    return sorted(found, key=lambda name: order.index(name) if name in order else len(order))
 
 
 async def _measured(bench: Workshop, folder: Path, settings: Sequence[Setting]) -> Measured:
@@ -92,19 +144,29 @@ def _sweep(rows: Sequence[Row], sweep: Sequence[Setting]) -> str:
     return "mean by alpha  " + "  ".join(cells)
 
 
-def _missing(folder: str | None) -> str:
+def _missing(folder: Path | None) -> str:
     said = "No folder of test collections was given." if folder is None else f"{folder} is not a folder."
-    return f"{said} Say where they are with `make eval EVAL_DIR=…`; {__doc__ or ''}"
+    return f"{said} Say where it is: make eval EVAL_DIR=…\n{__doc__}"
 
 
 def _numbers(text: str) -> tuple[float, ...]:
     return tuple(float(part) for part in text.split(","))
 
 
+def _names(text: str) -> list[str]:
+    return text.split(",")
+
+
+def _folder(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make eval", description=__doc__)
-    parser.add_argument("--eval-dir", help="the folder that holds the collections")
-    parser.add_argument("--collections", help="names, separated by commas  [default: all]")
+    parser.add_argument("--eval-dir", type=_folder, help="the folder that holds the collections")
+    parser.add_argument("--pages-dir", type=_folder, help="a folder of Markdown pages")
+    parser.add_argument("--only", action="append", choices=list(PARTS), help="a part to run; may be repeated")
+    parser.add_argument("--collections", type=_names, help="names, separated by commas  [default: all]")
     parser.add_argument("--alphas", type=_numbers, default=ALPHAS, help="alphas to sweep, separated by commas")
     parser.add_argument("--embedding", choices=[LOCAL, LOCAL_SMALL], default=LOCAL)
     parser.add_argument("--kept", type=Path, default=KEPT, help="where vectors are kept between runs")

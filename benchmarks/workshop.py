@@ -53,6 +53,11 @@ class Workshop:
         finally:
             await dataset.close()
 
+    @property
+    def compared(self) -> str:
+        """A place for tables of another make, removed with the dataset."""
+        return f"{self.uri}/compared"
+
     def dataset(self) -> Dataset:
         """The dataset as a reader has it."""
         return Dataset(self.uri, model=self.model.model, dimensions=self.model.dimensions)
