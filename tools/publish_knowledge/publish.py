@@ -60,10 +60,9 @@ async def publish(  # noqa: PLR0913 - the keywords are the command's options
     if dry_run:
         planned = await plan_batch(tables, batch, draft=draft)
         return PublishReport((*map(outcome_of, planned.steps), *rest), dry_run=True)
-    outcomes = [*await _published(Run(tables, base_id, embedder, draft), batch, on_progress), *rest]
+    outcomes = await _published(Run(tables, base_id, embedder, draft), batch, on_progress)
     await take_out(tables, gone)
-    await _kept_quick(tables, outcomes, on_progress)
-    return PublishReport(tuple(outcomes))
+    return await _finished(tables, (*outcomes, *rest), on_progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +83,12 @@ async def _refuse_archived(tables: ScopeTables, base_id: str) -> None:
         raise InvalidRequestError(msg, field="base_id")
 
 
-async def _kept_quick(tables: ScopeTables, outcomes: Iterable[ItemOutcome], on_progress: Progress) -> None:
+async def _finished(tables: ScopeTables, outcomes: tuple[ItemOutcome, ...], on_progress: Progress) -> PublishReport:
     if any(outcome.action != "unchanged" for outcome in outcomes):
         on_progress("optimize", 0, 1)
         await keep_quick(tables)
         on_progress("optimize", 1, 1)
+    return PublishReport(outcomes)
 
 
 async def _opened(store: Store, scope: Scope, *, dry_run: bool) -> ScopeTables | None:
