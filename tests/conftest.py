@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-pytest_plugins = ["tests.support.s3", "tests.support.tracing"]
+pytest_plugins = ["tests.support.bedrock", "tests.support.s3", "tests.support.tracing"]

@@ -97,7 +97,7 @@ def test_the_run_time_is_told_what_to_call() -> None:
 
 def test_without_such_a_run_time_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "snapshot_restore_py", None)
-    assert not around_snapshots(before=gc.collect, after=gc.collect)
+    assert not around_snapshots(before=gc.enable, after=gc.enable)
 
 
 def test_what_init_made_leaves_the_collectors_rounds() -> None:

@@ -169,8 +169,9 @@ class Bedrock(ABC):
         return rows
 
     def _unavailable(self, error: Exception) -> EmbeddingUnavailableError:
-        # The service's faults share a class; their code tells them apart.
-        code = getattr(error, "response", {}).get("Error", {}).get("Code", type(error).__name__)
+        # The service's faults share a class; their code tells them apart. Those of the line have no answer.
+        answer = getattr(error, "response", None) or {}
+        code = answer.get("Error", {}).get("Code", type(error).__name__)
         advice = _ADVICE.get(code, _OTHERWISE)
         return EmbeddingUnavailableError(f"The embedding model {self.model} cannot be used ({code}). {advice}")
 
