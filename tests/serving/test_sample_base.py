@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -31,6 +32,7 @@ from tests.support.front_door import (
     switched_on,
     tool_call,
 )
+from tests.support.pages import page
 
 EVENTS = sorted((Path(__file__).resolve().parents[2] / "events").glob("*.json"))
 ITEM = "handbook/opening-hours.md"
@@ -97,6 +99,18 @@ def test_the_demonstration_shows_every_step_and_ends_well(demonstrated: Demonstr
         "All answers right",
     ):
         assert step in demonstrated.printed
+
+
+def test_the_readme_shows_what_the_demonstration_prints(demonstrated: Demonstrated) -> None:
+    # Scores may differ in their last digit from one processor to the next, and the time does.
+    printed = iter(masked(demonstrated.printed))
+    shown = masked(page("README.md").blocks("console")[0])[1:]
+    assert len(shown) > 10
+    assert [line for line in shown if line not in printed] == []
+
+
+def masked(text: str) -> list[str]:
+    return re.sub(r"\d\.\d\d|in \d+ s", "…", text).strip().splitlines()
 
 
 def test_a_demonstration_that_cannot_publish_fails(sample: Sample) -> None:

@@ -1,0 +1,121 @@
+"""The examples are run as they stand: requests against the local gateway, commands on a dataset of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import httpx2
+import pytest
+from click.testing import CliRunner
+
+from local_gateway import __main__ as gateway
+from local_gateway.front import Front
+from publish_knowledge.cli import knowledge
+from search_knowledge.app import Handler
+from tests.docs.conftest import ANA
+from tests.support.front_door import Json, call
+from tests.support.pages import page
+
+README = page("README.md")
+ADDRESS: Final = f"http://127.0.0.1:{gateway.PORT}/mcp"
+VARYING: Final = ("published_at", "scores")
+
+
+@pytest.fixture(scope="module")
+def front(handler: Handler) -> Iterator[Front]:
+    with Front(handler, ANA) as made:
+        serving = threading.Thread(target=made.serve_forever, args=(0.05,))
+        serving.start()
+        yield made
+        made.shutdown()
+        serving.join()
+
+
+def answer_of(command: str, url: str) -> Json:
+    """What a `curl` command gets: its headers and body, sent as they are written."""
+    words = shlex.split(command)
+    assert words[:2] == ["curl", "-s"]
+    assert words[2] == ADDRESS
+    options = list(zip(words[3::2], words[4::2], strict=True))
+    headers = dict(value.split(": ", 1) for option, value in options if option == "-H")
+    (body,) = (value for option, value in options if option == "-d")
+    answer = httpx2.post(url, headers=headers, content=body, timeout=60)
+    assert answer.status_code == 200
+    result: Json = answer.json()["result"]
+    return result
+
+
+def test_the_readme_fits_and_its_requests_work(front: Front) -> None:
+    assert len(README.text.splitlines()) <= 150
+    requests = [command for command in README.commands() if command.startswith("curl")]
+    listed, found, read, listed_again, found_again = (answer_of(command, front.url) for command in requests)
+    for answer in (listed, listed_again):
+        assert [tool["name"] for tool in answer["tools"]] == ["search_knowledge"]
+    for answer in (found, found_again):
+        assert answer["structuredContent"]["results"][0]["source"]["uri"] == "handbook/urlaub.md"
+    assert read["structuredContent"]["content"].startswith("\n# Urlaub beantragen\n")
+
+
+def test_the_options_of_the_gateway_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        gateway.main(["--help"])
+    known = capsys.readouterr().out
+    told = re.findall(r'make serve ARGS="([^"]+)"', README.text)
+    assert told
+    assert [word for words in told for word in words.split() if word.startswith("--") and word not in known] == []
+
+
+def test_the_examples_of_the_tool_are_real_calls(handler: Handler) -> None:
+    blocks = [json.loads(block) for block in page("docs/tool.md").blocks("json")]
+    assert len(blocks) == 6
+    for arguments, told in zip(blocks[::2], blocks[1::2], strict=True):
+        claims = {"sub": ANA.owner, "scope": "knowledge:read", "teams": json.dumps(ANA.teams)}
+        envelope = call(handler, arguments, authorizer=claims)
+        assert without(envelope, VARYING) == without(told, VARYING)
+        assert shape(envelope) == shape(told)
+
+
+def without(value: Any, names: tuple[str, ...]) -> Any:  # noqa: ANN401 - any JSON value
+    """A JSON value without the fields of these names, at any depth."""
+    if isinstance(value, dict):
+        return {key: without(one, names) for key, one in value.items() if key not in names}
+    return [without(one, names) for one in value] if isinstance(value, list) else value
+
+
+def shape(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """The names of all fields, in order."""
+    if isinstance(value, dict):
+        return [(key, shape(one)) for key, one in value.items()]
+    return [shape(one) for one in value] if isinstance(value, list) else None
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/publish.md"])
+def test_the_commands_work_in_their_order(
+    path: str, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").symlink_to(clone / "examples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KNOWLEDGE_CACHE_DIR", str(clone / "cache"))
+    monkeypatch.setenv("EMBEDDING", "local-small")
+    run = [run_line(command, monkeypatch) for command in page(path).commands()]
+    assert sum(run) >= 2
+
+
+def run_line(command: str, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Run one line of a console block; whether it was one of the `knowledge` command."""
+    program, *words = shlex.split(command)
+    if program == "export":
+        for name, _, value in (word.partition("=") for word in words):
+            monkeypatch.setenv(name, value)
+    if program.removeprefix(".venv/bin/") != "knowledge":
+        return False
+    result = CliRunner(env=dict(os.environ)).invoke(knowledge, words)
+    assert result.exit_code == 0, f"{command}\n{result.output}"
+    return True
