@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from benchmarks.collections import Baseline
+from benchmarks.testsets import Baseline
 
 DEFAULT: Final = "hybrid 0.5"
 

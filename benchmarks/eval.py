@@ -15,8 +15,8 @@ from typing import Final
 
 from benchmarks.checks import DEFAULT, Row, Verdict, means
 from benchmarks.checks import verdicts as verdicts_of
-from benchmarks.collections import DOCUMENTS, baselines, read_collection, unrecorded
 from benchmarks.pages import whole_pages
+from benchmarks.testsets import DOCUMENTS, baselines, read_collection, unrecorded
 from benchmarks.together import COLLECTIONS as TOGETHER
 from benchmarks.together import together
 from benchmarks.workshop import Workshop, say, workshop

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Final
 
 from benchmarks.checks import Verdict
-from benchmarks.collections import Collection, baselines, read_collection
 from benchmarks.lance import ICU_ENGLISH, TextIndex, text_index
+from benchmarks.testsets import Collection, baselines, read_collection
 from benchmarks.workshop import Workshop, say
 from knowledge.scopes import Scope
 from publish_knowledge.evaluation import DEFAULT, Setting
