@@ -16,7 +16,7 @@ UV := uv==0.13.9
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check serve eval lock lint-template build size invoke clean
+.PHONY: help setup demo test check conformance serve eval lock lint-template build size invoke clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
@@ -38,6 +38,9 @@ check: .venv/.installed ## Lint, check the format and the types, and walk the ho
 	@$(BIN)/ruff format --quiet --diff $(CHECKED)
 	@$(BIN)/mypy $(CHECKED)
 	@$(RUN) -m pytest -q tests/house
+
+conformance: .venv/.installed tests/conformance/node_modules/.installed ## Run the official MCP suite against the handler (options in ARGS)
+	@$(RUN) -m tests.conformance $(ARGS)
 
 eval: .venv/.installed ## Measure search quality on test collections: EVAL_DIR=folder (options in ARGS)
 	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.eval --eval-dir "$(EVAL_DIR)" --pages-dir "$(PAGES_DIR)" $(ARGS)
@@ -96,6 +99,13 @@ clean: ## Remove what the other targets made
 	@mv .aws-sam/$*/template.new .aws-sam/$*/template.yaml
 	@find .aws-sam/$*/*Function .aws-sam/$*/KnowledgeLayer -name __pycache__ -prune -exec rm -rf {} +
 	@.venv-deploy/bin/python -m compileall -q --invalidation-mode unchecked-hash .aws-sam/$*/*Function .aws-sam/$*/KnowledgeLayer
+	@touch $@
+
+# The suite and the Node that it needs, which no other part does.
+tests/conformance/node_modules/.installed: tests/conformance/package.json tests/conformance/.npmrc
+	@npm --version >/dev/null || { echo 'npm is needed to install the conformance suite' >&2; exit 1; }
+	@echo 'Installing the conformance suite'
+	@cd tests/conformance && npm install --silent
 	@touch $@
 
 .venv-lock/.installed: Makefile

@@ -14,6 +14,9 @@ _FOR_BROWSERS: Final = {"access-control-allow-origin": "*"}
 """Clients that run in a browser may read the answer. No cookie says who calls, so that any origin will do."""
 
 
+_BLANKS: Final = " \t"
+
+
 class MalformedEventError(ValueError):
     """The event is not one of API Gateway's, or its body cannot be decoded; the message is for the caller."""
 
@@ -53,16 +56,19 @@ def to_lambda(response: HttpResponse) -> dict[str, Any]:
 
 
 def _headers(event: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Payload 1.0 repeats a header only in `multiValueHeaders`; payload 2.0 joins the values itself."""
+    """Payload 1.0 repeats a header only in `multiValueHeaders`; payload 2.0 joins the values itself.
+
+    Blanks around a value are none of it, as HTTP has it; the kernel compares values exactly.
+    """
     several = _mapping(event.get("multiValueHeaders"))
     for name, values in several.items():
         for value in values if isinstance(values, list) else [values]:
             if value is not None:
-                yield str(name).lower(), str(value)
+                yield str(name).lower(), str(value).strip(_BLANKS)
     repeated = {str(name).lower() for name in several}
     for name, value in _mapping(event.get("headers")).items():
         if value is not None and str(name).lower() not in repeated:
-            yield str(name).lower(), str(value)
+            yield str(name).lower(), str(value).strip(_BLANKS)
 
 
 def _body(event: Mapping[str, Any]) -> bytes:

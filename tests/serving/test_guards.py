@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
@@ -192,6 +192,15 @@ def test_a_version_nobody_speaks_is_refused(handler: Handler) -> None:
 def test_headers_that_disagree_with_the_message_are_refused(handler: Handler) -> None:
     message, headers = stateless(tool_call({"query": "x"}))
     assert refusal(handler(rest_event(message, headers={**headers, "Mcp-Name": "other"}))) == (400, -32020)
+
+
+@pytest.mark.parametrize("event", [rest_event, http_event])
+def test_blanks_around_a_header_value_are_none_of_it(handler: Handler, event: Callable[..., Json]) -> None:
+    message, headers = stateless(tool_call({}))
+    padded = {name: f" \t{value} " for name, value in headers.items()}
+    several = {name: [value] for name, value in padded.items()}
+    for made in (event(message, headers=padded), event(message, headers=headers, multiValueHeaders=several)):
+        assert handler(made, Context())["statusCode"] == 200
 
 
 def test_header_values_of_any_script_do_no_harm(handler: Handler) -> None:

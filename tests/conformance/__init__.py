@@ -1,0 +1,1 @@
+"""The official MCP conformance suite against the product's own protocol glue."""
