@@ -97,7 +97,6 @@ IDENTIFIERS: Final = [
     Pair("en", "F#", "Written in F#.", "Written in C#."),
     Pair("en", ".NET", "Runs on .NET only.", "Runs on Java only."),
     Pair("en", "ipv6", "Turn on IPv6.", "Turn on IPv4."),
-    Pair("en", "OAuth2", "We use OAuth 2.0 here.", "We use stairs here."),
     Pair("en", "std::vector", "Use std::vector here.", "Use a rope here."),
     Pair("en", "SKU-48213", "Part SKU-48213 is sold out.", "The concert is sold out."),
     Pair("de", "ERR_DISK_FULL", "Am Abend kam ERR_DISK_FULL.", "Am Abend kam Besuch."),
