@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from knowledge.embedding import BEDROCK_PREFIX, Vectors, directions
 from knowledge.errors import StorageUnavailableError
+from knowledge.vectors import Vectors, directions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
 
+BEDROCK_PREFIX: Final = "bedrock:"
 TITAN: Final = "amazon.titan-embed-text-v2:0"
 COHERE: Final = "cohere.embed-multilingual-v3"
 

@@ -10,20 +10,28 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
+
+from knowledge.bedrock import BEDROCK_PREFIX, bedrock
+from knowledge.vectors import Vectors, directions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Vectors = npt.NDArray[np.float32]
+__all__ = [
+    "CHOICES",
+    "LOCAL",
+    "LOCAL_SMALL",
+    "EmbeddingProvider",
+    "MultilingualE5",
+    "Remote",
+    "UniversalSentenceEncoder",
+    "Vectors",
+    "provider",
+]
 
 LOCAL: Final = "local"
 LOCAL_SMALL: Final = "local-small"
-BEDROCK_PREFIX: Final = "bedrock:"
 CHOICES: Final = f"{LOCAL}, {LOCAL_SMALL} or {BEDROCK_PREFIX}<model id>"
-
-_MINIMUM_NORM: Final = 1e-6
-"""A shorter vector has no direction: its cosine with anything is noise."""
 
 
 class EmbeddingProvider(Protocol):
@@ -111,8 +119,6 @@ def provider(name: str, *, region: str | None = None) -> EmbeddingProvider:
     if name == LOCAL_SMALL:
         return UniversalSentenceEncoder()
     if name.startswith(BEDROCK_PREFIX):
-        from knowledge.bedrock import bedrock  # noqa: PLC0415 - it builds on this module
-
         return bedrock(name.removeprefix(BEDROCK_PREFIX), region)
     msg = f"unknown embedding {name!r}; choose {CHOICES}"
     raise ValueError(msg)
@@ -121,13 +127,3 @@ def provider(name: str, *, region: str | None = None) -> EmbeddingProvider:
 def _without_nul(text: str) -> str:
     # The engine reads C strings: everything after a NUL would silently not be embedded.
     return text.replace("\0", " ")
-
-
-def directions(vectors: Any) -> Vectors:  # noqa: ANN401 - array-like of an untyped package
-    """Rows of length 1 from rows of any length; raises `ValueError` for one that has no direction."""
-    found = np.asarray(vectors, dtype=np.float32)
-    norms = np.linalg.norm(found, axis=1, keepdims=True)
-    if not np.isfinite(found).all() or bool((norms < _MINIMUM_NORM).any()):
-        msg = "the embedding model returned a vector without direction"
-        raise ValueError(msg)
-    return np.asarray(found / norms, dtype=np.float32)
