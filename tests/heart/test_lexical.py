@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from knowledge.lexical import K1, B, Pool, common_statistics, comparable_scores, possible_score
+from knowledge.lexical import K1, B, Pool, compare
 from knowledge.records import Retrieved
 from knowledge.scopes import Scope
 
@@ -50,31 +50,29 @@ def large_corpus() -> list[list[str]]:
 def test_one_scope_keeps_its_own_scores() -> None:
     mine = pool(Scope("owner", "ana"), [["alpha", "beta"], ["beta"], ["none"]], 10)
     empty = Pool((), 900, complete=True)
-    assert comparable_scores([mine, empty], WORDS) == [[hit.score for hit in mine.hits], []]
+    assert compare([mine, empty], WORDS).scores == (tuple(hit.score for hit in mine.hits), ())
 
 
 def test_a_perfect_hit_among_few_notes_beats_partial_hits_among_thousands() -> None:
     notes = [["alpha", "beta", "gamma", "note"], *[["beta", "other", "note"]] * 19]
     mine, team = pool(Scope("owner", "ana"), notes, 128), pool(Scope("team", "big"), large_corpus(), 128)
     assert mine.hits[0].score < team.hits[0].score
-    own, theirs = comparable_scores([mine, team], WORDS)
+    own, theirs = compare([mine, team], WORDS).scores
     assert own[0] > max(theirs)
     assert max(own[1:]) < max(theirs)
 
 
-def test_document_frequencies_are_recovered_from_the_scores_of_a_full_pool() -> None:
+def test_what_a_full_pool_hides_is_recovered_from_its_scores() -> None:
     corpus = large_corpus()
-    full = pool(Scope("team", "big"), corpus, 128)
-    assert not full.complete
-    found = common_statistics([full], ["alpha", "beta", "gamma"]).frequencies
-    true = Counter(term for text in corpus for term in set(text))
-    assert found["beta"] == pytest.approx(true["beta"], rel=0.35)
-    assert found.get("gamma", 0) == 0
+    full, whole = (pool(Scope("team", "big"), corpus, depth) for depth in (128, 9000))
+    assert (full.complete, whole.complete) == (False, True)
+    for word in WORDS:
+        assert compare([full], [word]).possible == pytest.approx(compare([whole], [word]).possible, abs=0.5)
 
 
 def test_the_possible_score_counts_each_word_once_by_its_best_known_stem() -> None:
     mine = pool(Scope("owner", "ana"), [["alpha"], ["beta"], ["beta"], ["x"]], 10)
-    plain = possible_score([mine], [("alpha",)])
-    assert possible_score([mine], [("alpha", "unknown-stem")]) == plain
-    assert possible_score([mine], [("missing",)]) > plain
-    assert possible_score([mine], []) == 0
+    plain = compare([mine], [("alpha",)]).possible
+    assert compare([mine], [("alpha", "unknown-stem")]).possible == plain
+    assert compare([mine], [("missing",)]).possible > plain
+    assert compare([mine], []).possible == 0

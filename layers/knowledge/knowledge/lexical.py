@@ -40,6 +40,22 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparable:
+    """Scores of every pool's hits on one scale, and the score of a text that has each word of the query once."""
+
+    scores: tuple[tuple[float, ...], ...]
+    possible: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A hit's frequencies of the query's terms, and its length in terms."""
+
+    frequencies: Mapping[str, int]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
 class Statistics:
     """Corpus statistics over all the caller's scopes: passages, mean length, document frequency per term."""
 
@@ -52,19 +68,23 @@ class Statistics:
         return _idf(self.passages, self.frequencies.get(term, 0.0))
 
 
-def comparable_scores(pools: Sequence[Pool], query: Sequence[Sequence[str]]) -> list[list[float]]:
-    """One score per hit. With hits in one scope only, its own BM25; else all scored with common statistics."""
+def compare(pools: Sequence[Pool], query: Sequence[Sequence[str]]) -> Comparable:
+    """Put the pools on one scale; `query` groups the terms of each word.
+
+    With hits in one scope only they keep its own BM25, else all are scored again with common statistics.
+    """
+    terms = list(dict.fromkeys(term for word in query for term in word))
+    counted = [[_counted(hit, frozenset(terms)) for hit in pool.hits] for pool in pools]
+    statistics = _common(pools, counted, terms)
+    possible = math.fsum(_word_weight(word, statistics) for word in query)
     if sum(1 for pool in pools if pool.hits) <= 1:
-        return [[hit.score for hit in pool.hits] for pool in pools]
-    terms = _flat(query)
-    statistics = common_statistics(pools, terms)
-    return [[_bm25(Counter(hit.terms.split()), terms, statistics) for hit in pool.hits] for pool in pools]
+        return Comparable(tuple(tuple(hit.score for hit in pool.hits) for pool in pools), possible)
+    return Comparable(tuple(tuple(_bm25(hit, statistics) for hit in row) for row in counted), possible)
 
 
-def possible_score(pools: Sequence[Pool], query: Sequence[Sequence[str]]) -> float:
-    """Score of a text of mean length that has each word of the query once; `query` groups the terms of each word."""
-    statistics = common_statistics(pools, _flat(query))
-    return math.fsum(_word_weight(word, statistics) for word in query)
+def _counted(hit: Retrieved, terms: frozenset[str]) -> _Counted:
+    words = hit.terms.split(" ")
+    return _Counted(Counter(word for word in words if word in terms), len(words))
 
 
 def _word_weight(word: Sequence[str], statistics: Statistics) -> float:
@@ -73,38 +93,31 @@ def _word_weight(word: Sequence[str], statistics: Statistics) -> float:
     return max((statistics.idf(term) for term in known or word), default=0.0)
 
 
-def common_statistics(pools: Sequence[Pool], terms: Sequence[str]) -> Statistics:
-    """Sum the statistics of all scopes."""
+def _common(pools: Sequence[Pool], counted: Sequence[Sequence[_Counted]], terms: Sequence[str]) -> Statistics:
     frequencies: Counter[str] = Counter()
-    for pool in pools:
-        frequencies.update(_pool_frequencies(pool, terms))
-    lengths = [len(hit.terms.split()) for pool in pools for hit in pool.hits]
+    for pool, hits in zip(pools, counted, strict=True):
+        frequencies.update(_document_frequencies(pool, hits, terms))
+    lengths = [hit.length for hits in counted for hit in hits]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
-    return Statistics(max(1, sum(pool.passages for pool in pools)), max(mean, 1.0), frequencies)
+    return Statistics(max(1, sum(pool.passages for pool in pools)), mean, frequencies)
 
 
-def _flat(query: Sequence[Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(term for word in query for term in word))
+def _document_frequencies(pool: Pool, hits: Sequence[_Counted], terms: Sequence[str]) -> dict[str, float]:
+    found = {term: float(sum(1 for hit in hits if term in hit.frequencies)) for term in terms}
+    if pool.complete or not hits:
+        return found
+    return _recovered(pool, hits, {term: count for term, count in found.items() if count})
 
 
-def _pool_frequencies(pool: Pool, terms: Sequence[str]) -> dict[str, float]:
-    counts = [Counter(hit.terms.split()) for hit in pool.hits]
-    counted = {term: float(sum(1 for count in counts if term in count)) for term in terms}
-    if pool.complete or not counts:
-        return counted
-    return _recovered(pool, counts, {term: found for term, found in counted.items() if found})
-
-
-def _recovered(pool: Pool, counts: Sequence[Counter[str]], counted: Mapping[str, float]) -> dict[str, float]:
+def _recovered(pool: Pool, hits: Sequence[_Counted], found: Mapping[str, float]) -> dict[str, float]:
     """Document frequencies that explain the scores of an incomplete pool, at least those counted in it."""
-    terms = list(counted)
-    mean = max(1.0, sum(count.total() for count in counts) / len(counts))
-    parts = np.array([[_saturated(count[term], count.total(), mean) for term in terms] for count in counts])
-    prior = np.array([_idf(pool.passages, counted[term]) for term in terms])
-    scores = np.array([hit.score for hit in pool.hits])
-    weights = _ridge(parts, scores, prior)
+    terms = list(found)
+    mean = sum(hit.length for hit in hits) / len(hits)
+    parts = np.array([[_saturated(hit.frequencies.get(term, 0), hit.length, mean) for term in terms] for hit in hits])
+    prior = np.array([_idf(pool.passages, found[term]) for term in terms])
+    weights = _ridge(parts, np.array([hit.score for hit in pool.hits]), prior)
     return {
-        term: max(counted[term], (pool.passages + 1) * math.exp(-max(float(weight), 0.0)) - 0.5)
+        term: max(found[term], (pool.passages + 1) * math.exp(-max(float(weight), 0.0)) - 0.5)
         for term, weight in zip(terms, weights, strict=True)
     }
 
@@ -117,10 +130,11 @@ def _ridge(
     return np.asarray(np.linalg.solve(left, parts.T @ scores + strength * prior), dtype=np.float64)
 
 
-def _bm25(count: Counter[str], terms: Sequence[str], statistics: Statistics) -> float:
-    length = count.total()
-    parts = (statistics.idf(term) * _saturated(count[term], length, statistics.mean_length) for term in terms)
-    return math.fsum(parts)
+def _bm25(hit: _Counted, statistics: Statistics) -> float:
+    mean = statistics.mean_length
+    return math.fsum(
+        statistics.idf(term) * _saturated(count, hit.length, mean) for term, count in sorted(hit.frequencies.items())
+    )
 
 
 def _saturated(frequency: int, length: int, mean: float) -> float:

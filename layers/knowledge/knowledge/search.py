@@ -9,7 +9,7 @@ from knowledge.analysis import query_terms, query_words
 from knowledge.concurrency import together
 from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.excerpts import excerpt
-from knowledge.lexical import comparable_scores, possible_score
+from knowledge.lexical import compare
 from knowledge.ranking import Candidate, Evidence, rank
 from knowledge.results import Scores, SearchAnswer, SearchHit
 from knowledge.retrieval import SEMANTIC_MODES, Question, retrieve
@@ -54,16 +54,15 @@ async def _embedded(query: str, embed: Callable[[str], Vectors]) -> Vectors:
 
 def _fused(found: Sequence[Found], question: Question) -> list[Ranked]:
     pools = [one.lexical for one in found]
-    scores = comparable_scores(pools, question.words)
+    comparable = compare(pools, question.words)
     lexical = {
         hit.passage: score
-        for pool, row in zip(pools, scores, strict=True)
-        for hit, score in zip(pool.hits, row, strict=True)
+        for pool, scores in zip(pools, comparable.scores, strict=True)
+        for hit, score in zip(pool.hits, scores, strict=True)
     }
     semantic = {hit.passage: hit.score for one in found for hit in one.semantic}
     candidates = [Candidate(*key, lexical.get(key), semantic.get(key)) for key in lexical.keys() | semantic.keys()]
-    evidence = Evidence(possible_score(pools, question.words))
-    return rank(candidates, question.request.mode, question.request.alpha, evidence)
+    return rank(candidates, question.request.mode, question.request.alpha, Evidence(comparable.possible))
 
 
 async def _hits(found: Sequence[Found], question: Question) -> list[SearchHit]:
