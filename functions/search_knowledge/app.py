@@ -156,13 +156,33 @@ def _deadline(context: object) -> float:
     return time.monotonic() + min(DEADLINE_SECONDS, lambda_seconds)
 
 
-def _from_environment() -> Handler:
+class FollowingHandler:
+    """The handler of the environment as it is at each call.
+
+    Lambda never changes a running function's environment; the process of a local host, a notebook or a test does.
+    """
+
+    def __init__(self) -> None:
+        self._settings = settings_from(os.environ)
+        self._handler = build_handler(self._settings)
+
+    def __call__(self, event: object, context: object = None) -> dict[str, Any]:
+        """The gateway's answer to an event."""
+        settings = settings_from(os.environ)
+        if settings != self._settings:
+            self._handler.close()
+            self._settings, self._handler = settings, build_handler(settings)
+        return self._handler(event, context)
+
+
+def _from_environment() -> Handler | FollowingHandler:
     settings = settings_from(os.environ)
+    if not settings.in_lambda:
+        return FollowingHandler()
     composed = build_handler(settings)
-    if settings.in_lambda:
-        composed.prepare()
-        around_snapshots(before=composed.renew, after=composed.renew)
-        settle_memory()
+    composed.prepare()
+    around_snapshots(before=composed.renew, after=composed.renew)
+    settle_memory()
     return composed
 
 

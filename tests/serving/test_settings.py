@@ -6,13 +6,17 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from knowledge.dataset import storage_options_from
+from search_knowledge import app
 from search_knowledge.claims import ClaimNames
 from search_knowledge.settings import Settings, settings_from
-from tests.support.front_door import logger, switched_on
+from tests.support.datasets import ANA as ANA_SCOPE
+from tests.support.datasets import build
+from tests.support.front_door import call, error_of, logger, switched_on
 
 PROBE = """
 import json
@@ -92,6 +96,19 @@ def test_a_wrong_embedding_does_not_keep_the_function_from_loading() -> None:
     lines = probe(RUNTIME_SWITCH="on", EMBEDDING="nonsense", AWS_LAMBDA_RUNTIME_API="127.0.0.1:9")
     assert json.loads(lines[0])["fault"]["request_id"] == "prepare"
     assert lines[-1] == "knowledge_storage_unavailable"
+
+
+def test_outside_lambda_the_handler_follows_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (("one", "The first pump."), ("two", "The second pump. And a third one.")):
+        build(str(tmp_path / name), {(ANA_SCOPE, "notes"): {f"{name}.md": text}})
+    monkeypatch.setenv("EMBEDDING", "local-small")
+    monkeypatch.setenv("LANCEDB_URI", str(tmp_path / "one"))
+    assert error_of(call(app.handler, {"query": "pump"}))[0] == "knowledge_runtime_disabled"
+    monkeypatch.setenv("RUNTIME_SWITCH", "on")
+    for name in ("one", "two", "one"):
+        monkeypatch.setenv("LANCEDB_URI", str(tmp_path / name))
+        for _ in range(2):
+            assert [hit["source"]["uri"] for hit in call(app.handler, {"query": "pump"})["results"]] == [f"{name}.md"]
 
 
 def test_many_handlers_live_side_by_side() -> None:
