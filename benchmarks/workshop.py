@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from knowledge.dataset import Dataset
 from knowledge.embedding import EmbeddingProvider, Vectors, provider
@@ -22,6 +23,10 @@ from publish_knowledge.evaluation import Corpus, Measured, Question, Setting, ev
 from publish_knowledge.fast_e5 import passage_provider
 from publish_knowledge.publish import publish
 from publish_knowledge.store import Store
+
+_EVERY: Final = 256
+_STEP: Final = 16
+"""Texts are embedded so many at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,6 @@ def say(text: str) -> None:
 
 
 def progress(what: str, done: int, total: int) -> None:
-    """The same, at every quarter or so."""
-    if done and (done == total or done % 256 == 0):
+    """The same, at every few hundred."""
+    if done and (done == total or done % _EVERY < _STEP):
         say(f"{what} {done} of {total}")
