@@ -24,7 +24,10 @@ import Stemmer
 from knowledge.function_words import function_words_of
 
 STEMMERS: Final = {"en": "english", "es": "spanish", "pt": "portuguese", "de": "german"}
-"""Languages with a stemmer. Texts in others are matched by their folded surface forms."""
+"""Languages with a stemmer."""
+
+_FOREIGN: Final = "en"
+"""Stemmer for the spaced words in texts of other languages: in Japanese or Chinese they are mostly English."""
 
 MAX_QUERY_WORDS: Final = 256
 """Words of one query that are searched for; a question has fewer, a pathological one may not."""
@@ -80,7 +83,7 @@ def document_terms(text: str, language: str, parts: Parts = lambda _word: ()) ->
 
     `parts` gives the words that a compound is made of, none for any other word; their terms stand beside its own.
     """
-    languages = (language,) if language in STEMMERS else ()
+    languages = (language if language in STEMMERS else _FOREIGN,)
     return [term for token in tokens(text) for term in _with_parts(token, languages, parts)]
 
 

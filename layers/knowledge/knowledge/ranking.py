@@ -9,6 +9,7 @@ every step is monotone in each side and tied measures share a rank.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -114,9 +115,13 @@ def _best_of_each_item(scored: Sequence[Ranked]) -> list[Ranked]:
 
 
 def _lexical_side(pool: Sequence[Candidate], possible: float) -> _Side:
-    """BM25 has a natural zero. The top is the best there is, or the best there could be where evidence is thin."""
+    """BM25 has a natural zero. Its top is between the best there is and the best there could be.
+
+    Their geometric mean: the first alone makes a stray word count in full, the second alone punishes long questions.
+    """
     raw = {one.lexical for one in pool if one.lexical is not None}
-    top = max([possible, *raw], default=0.0)
+    best = max(raw, default=0.0)
+    top = math.sqrt(best * max(best, possible)) if best > 0 else 0.0
     normalised = {value: max(value, 0.0) / top if top > 0 else 1.0 for value in raw}
     return _Side(normalised, _item_ranks(pool, lambda one: one.lexical))
 
