@@ -17,7 +17,7 @@ import httpx2
 import pytest
 from mcp import Client
 
-from local_gateway.__main__ import greeting, provide_sample
+from local_gateway.__main__ import greeting, main, provide_sample
 from local_gateway.events import PAYLOADS, Developer, Payload, Request, event_of
 from local_gateway.front import MAX_BODY_BYTES, Front
 from local_gateway.sample import SampleError
@@ -176,3 +176,9 @@ def test_the_command_serves_until_it_is_interrupted(dataset: str) -> None:
     assert rest.endswith("Stopped.\n")
     assert serving.returncode == 0
     assert json.loads(log.splitlines()[0])["call"]["outcome"] == "ok"
+
+
+def test_a_port_that_is_taken_is_said_in_a_sentence(dataset: str, front: Front) -> None:
+    taken = str(front.server_port)
+    with pytest.raises(SystemExit, match=rf"Port {taken} cannot be used: .+\. Choose another one with --port\."):
+        main(["--port", taken, "--uri", dataset, "--embedding", "local-small"])

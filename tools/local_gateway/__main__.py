@@ -15,7 +15,7 @@ from aws_lambda_powertools import Logger
 
 from knowledge.dataset import storage_options_from
 from knowledge.embedding import LOCAL, LOCAL_SMALL
-from local_gateway.events import PAYLOADS, Developer
+from local_gateway.events import PAYLOADS, Developer, Payload
 from local_gateway.front import Front
 from local_gateway.sample import EXAMPLES, Sample
 from search_knowledge.app import Handler, build_handler
@@ -38,13 +38,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     developer = Developer(options.owner, tuple(options.team if options.team is not None else [TEAM]))
     with (
         _handler(options.uri, options.embedding) as handler,
-        Front(handler, developer, port=options.port, payload=options.payload) as front,
+        _front(handler, developer, options.port, options.payload) as front,
     ):
         print(greeting(front.url, developer), flush=True)
         try:
             front.serve_forever()
         except KeyboardInterrupt:
             print("\nStopped.")
+
+
+def _front(handler: Handler, developer: Developer, port: int, payload: Payload) -> Front:
+    try:
+        return Front(handler, developer, port=port, payload=payload)
+    except OSError as error:
+        raise SystemExit(f"Port {port} cannot be used: {error.strerror}. Choose another one with --port.") from None
 
 
 def provide_sample(folder: Path, embedding: str, examples: Path = EXAMPLES) -> None:
