@@ -1,5 +1,24 @@
-"""Fixtures for every area of the tests."""
+"""Fixtures for every area of the tests, and the order of the files."""
 
 from __future__ import annotations
 
+from typing import Final
+
+import pytest
+
 pytest_plugins = ["tests.support.bedrock", "tests.support.s3", "tests.support.tracing"]
+
+LONGEST: Final = (
+    "storage/test_kills.py",
+    "acceptance/test_isolation.py",
+    "storage/test_races.py",
+    "storage/test_faults.py",
+    "serving/test_sample_base.py",
+    "publishing/test_command.py",
+)
+"""Files that take a minute or more. They go first, so that no worker is left alone with one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; the others stay in their order."""
+    items.sort(key=lambda item: next((at for at, end in enumerate(LONGEST) if item.path.match(end)), len(LONGEST)))
