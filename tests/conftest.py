@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# On a fresh machine the first example waits for a table of all characters, and on a busy one for its turn: slowness is
+# no fault of what is tested.
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
 
 pytest_plugins = ["tests.support.bedrock", "tests.support.s3", "tests.support.tracing"]
 

@@ -102,7 +102,7 @@ def test_help_shows_an_example_of_every_command(name: str) -> None:
 def test_the_commands_are_those_promised_and_each_says_in_a_line_what_it_does() -> None:
     output = CliRunner().invoke(knowledge, ["--help"]).output
     assert sorted(knowledge.commands) == [
-        *("archive", "doctor", "history", "list", "optimize", "publish", "purge", "read", "restore", "search")
+        *("archive", "doctor", "eval", "history", "list", "optimize", "publish", "purge", "read", "restore", "search")
     ]
     assert "..." not in output.partition("Commands:")[2]
     assert all(f"{code.value} {code.name.lower().replace('_', ' ')}" in " ".join(output.split()) for code in ExitCode)
