@@ -40,6 +40,8 @@ GAIN: Final = 0.03
 IN_SECTION: Final = 0.70
 """Share of first hits whose excerpt has to lie in the section asked for."""
 
+_MOSTLY: Final = 0.5
+
 QUESTIONS: Final = 1_000
 """Asked at most, drawn with a fixed seed; the half-width is then below 0.03."""
 
@@ -58,19 +60,22 @@ class Section:
     start: int
     end: int
 
-    def holds(self, hit: SearchHit) -> bool:
-        """Whether the middle of a hit's excerpt lies in the section."""
-        middle = hit.excerpt_offset + len(hit.excerpt) // 2
-        return hit.revision.source_uri == self.path and self.start <= middle < self.end
+    def share(self, hit: SearchHit) -> float:
+        """How much of a hit's excerpt lies in the section, or of the section in the excerpt if that is the longer."""
+        if hit.revision.source_uri != self.path:
+            return 0.0
+        end = hit.excerpt_offset + len(hit.excerpt)
+        common = min(end, self.end) - max(hit.excerpt_offset, self.start)
+        return max(0, common) / max(1, min(len(hit.excerpt), self.end - self.start))
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One question: the paths that the default call found, in order, and whether its first excerpt is right."""
+    """One question: the paths that the default call found, in order, and its first excerpt's share in the section."""
 
     section: Section
     paths: tuple[str, ...]
-    in_section: bool
+    share: float
 
     @property
     def ndcg(self) -> float:
@@ -152,8 +157,7 @@ async def _asked(bench: Workshop, sections: Sequence[Section]) -> list[Answered]
             rows = await together(asked(corpus, one.heading, [DEFAULT], bench.embed_query) for one in some)
             for section, (answer,) in zip(some, rows, strict=True):
                 paths = tuple(hit.revision.source_uri for hit in answer.hits)
-                right = bool(answer.hits) and section.holds(answer.hits[0])
-                answered.append(Answered(section, paths, right))
+                answered.append(Answered(section, paths, section.share(answer.hits[0]) if answer.hits else 0.0))
             said(len(answered), len(sections))
     finally:
         await dataset.close()
@@ -201,14 +205,14 @@ def _ndcg(paths: Sequence[str], section: Section) -> float:
 def _verdicts(answered: Sequence[Answered], whole: Sequence[Sequence[float]]) -> list[Verdict]:
     best = max(whole, key=lambda values: estimated(values).mean)
     gain = difference([one.ndcg for one in answered], best)
-    first = [one for one in answered if one.first]
-    share = sum(one.in_section for one in first) / max(1, len(first))
-    of_all = sum(one.in_section for one in answered) / len(answered)
+    first = [one.share for one in answered if one.first]
+    inside = sum(share >= _MOSTLY for share in first) / max(1, len(first))
+    touching = sum(share > 0 for share in first) / max(1, len(first))
     return [
         Verdict(f"pages found at least {GAIN} better than as wholes", gain.mean >= GAIN, shown(gain, signed=True)),
         Verdict(
-            f"the excerpt in the section asked for in {IN_SECTION:.0%} of first hits",
-            share >= IN_SECTION,
-            f"{share:.1%} of the {len(first)} on the right page, {of_all:.1%} of all",
+            f"the excerpt mostly in the section asked for in {IN_SECTION:.0%} of first hits",
+            inside >= IN_SECTION,
+            f"{inside:.1%} of the {len(first)} on the right page; {touching:.1%} touch it",
         ),
     ]
