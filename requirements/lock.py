@@ -22,8 +22,8 @@ LOCKS = {
     "publish": ["--extra", "publish", "--constraint", "requirements/dev.txt"],
     "run": ["--constraint", "requirements/dev.txt"],
 }
-# Locks of their own, by source: tools whose pins are not the project's, what only the authorizer carries, and the engine
-# layer, which has the run-time dependencies but for those that Lambda brings. They are for the Python that runs in Lambda.
+# Locks of their own, by source: tools whose pins are not the project's, what only the authorizer carries, and the
+# engine layer, which has the run-time dependencies but for those that Lambda brings. They are for Lambda's Python.
 SIDE_LOCKS = {
     "requirements/engine.in": (
         "layers/engine/requirements.txt",

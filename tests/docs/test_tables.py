@@ -6,8 +6,8 @@ import ast
 import json
 from typing import get_args
 
-from knowledge.bedrock import COHERE, TITAN
-from knowledge.embedding import BEDROCK_PREFIX, LOCAL, LOCAL_SMALL
+from knowledge.bedrock import BEDROCK_PREFIX, COHERE, TITAN
+from knowledge.embedding import LOCAL, LOCAL_SMALL
 from knowledge.errors import KnowledgeError
 from knowledge.requests import MODES
 from knowledge.schema import BASE, HEAD, HISTORY, PASSAGE

@@ -29,7 +29,8 @@ def lock_text(name: str) -> str:
 
 
 def side_lock_text(source: str) -> str:
-    return (ROOT / SIDES[source][0]).read_text(encoding="utf-8")
+    text: str = (ROOT / SIDES[source][0]).read_text(encoding="utf-8")
+    return text
 
 
 def is_current(text: str, tables: Mapping[str, Any]) -> bool:
