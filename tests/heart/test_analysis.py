@@ -20,6 +20,8 @@ FOUND = [
     ("es", "la configuración del sistema", "configuracion"),
     ("es", "contraseñas olvidadas", "contrasena olvidada"),
     ("pt", "a configuração das ações", "configuracao acoes"),
+    ("pt", "a configurac\u0327a\u0303o pronta", "configuração"),
+    ("es", "la sesión", "sesio\u0301n"),
     ("de", "Die Größe der Häuser", "Grosse Haus"),
     ("de", "Straße", "strasse"),
     ("ja", "東京都の天気予報", "天気予報"),
@@ -60,3 +62,12 @@ def test_terms_never_hold_white_space_and_tokens_are_exact_slices(text: str, lan
 def test_any_query_gives_distinct_terms(query: str) -> None:
     terms = query_terms(query_words(query))
     assert len(terms) == len(set(terms))
+
+
+@pytest.mark.parametrize(
+    "hostile", ["a" + "+" * 50_000, "a+" * 25_000, "a" * 50_000, "a-" * 25_000 + "!", "::" * 25_000]
+)
+def test_a_hostile_text_takes_time_in_proportion_to_its_length(hostile: str) -> None:
+    # A pattern that backtracks would not end in a lifetime.
+    assert len(list(tokens(hostile))) <= 1
+    assert len(query_terms(query_words(hostile[:2_000]))) <= 4_000

@@ -37,9 +37,11 @@ _UNSPACED: Final = (
     r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 )
+# Accents may stand as marks of their own after their letters.
+_LETTER: Final = rf"(?:(?![{_UNSPACED}])[\w\u0300-\u036f])"
 _TOKEN: Final = re.compile(
     rf"(?P<unspaced>[{_UNSPACED}々ー]+)"
-    rf"|(?P<word>(?:(?![{_UNSPACED}])\w)+(?:(?:[-./:+#'’]|(?:\+\+))*(?:(?![{_UNSPACED}])\w)+)*(?:\+\+|#)?)"
+    rf"|(?P<word>{_LETTER}+(?:[-./:+#'’]+{_LETTER}+)*(?:\+\+|#)?)"
 )
 _NUMBERED: Final = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]|\d\W+\d")
 _CONSTANT: Final = re.compile(r"[A-Z]_[A-Z]")
