@@ -109,8 +109,9 @@ WRONG: Final[dict[str, Json]] = {
     "without an end": {"exp": None},
     "an end that is no time": {"exp": "tomorrow"},
     "an end beyond all numbers": {"exp": float("inf")},
-    "not yet valid": {"nbf": int(time.time()) + 120},
-    "from the future": {"iat": int(time.time()) + 120},
+    # A day ahead: these moments are told when the file is read, and its tests may wait for their turn.
+    "not yet valid": {"nbf": int(time.time()) + 86_400},
+    "from the future": {"iat": int(time.time()) + 86_400},
     "of another issuer": {"iss": "https://evil.example"},
     "of the issuer with a slash more": {"iss": "http://127.0.0.1/"},
     "without an issuer": {"iss": None},
