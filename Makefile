@@ -16,7 +16,7 @@ UV := uv==0.13.9
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check conformance cost serve eval lock lint-template build size invoke clean
+.PHONY: help setup demo test check conformance cost serve bench eval lock lint-template build size invoke clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
@@ -44,6 +44,9 @@ conformance: .venv/.installed tests/conformance/node_modules/.installed ## Run t
 
 cost: .venv/.installed ## Measure what a million calls cost and write docs/cost.md
 	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.cost
+
+bench: .venv/.installed ## Measure speed, memory, requests and cost; one table (options in ARGS)
+	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.bench $(ARGS)
 
 eval: .venv/.installed ## Measure search quality on test collections: EVAL_DIR=folder (options in ARGS)
 	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.eval --eval-dir "$(EVAL_DIR)" --pages-dir "$(PAGES_DIR)" $(ARGS)
