@@ -38,14 +38,15 @@ MARGIN_SECONDS: Final = 1.0
 class Composition:
     """The heart as the settings describe it, built when the first call needs it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, embedding: EmbeddingProvider | None = None) -> None:
         self._settings = settings
+        self._given = embedding
 
     @cached_property
     def embedding(self) -> EmbeddingProvider:
         """The embedding provider; raises `StorageUnavailableError` for a name that is none."""
         try:
-            return provider(self._settings.embedding, region=_region(self._settings))
+            return self._given or provider(self._settings.embedding, region=_region(self._settings))
         except ValueError:
             raise StorageUnavailableError(
                 "The tool is set up wrongly: the setting EMBEDDING names no embedding provider. Tell its operator."
@@ -83,8 +84,10 @@ class Composition:
 class Handler:
     """A Lambda handler for one set of settings. Call it with one event at a time, outside any event loop."""
 
-    def __init__(self, settings: Settings, logger: Logger | None = None) -> None:
-        self._composition = Composition(settings)
+    def __init__(
+        self, settings: Settings, logger: Logger | None = None, embedding: EmbeddingProvider | None = None
+    ) -> None:
+        self._composition = Composition(settings, embedding)
         self._journal = Journal(logger or Logger(service=NAME), _metrics(settings))
         access = Access(settings.claim_names, settings.required_scope)
         self._switch = switch_from(settings.runtime_switch, self._on_switch_fault, _region(settings))
@@ -135,9 +138,14 @@ class Handler:
         self._journal.fault(error, "switch")
 
 
-def build_handler(settings: Settings, logger: Logger | None = None) -> Handler:
-    """A handler for explicit settings, beside any others in the process; close it when done."""
-    return Handler(settings, logger)
+def build_handler(
+    settings: Settings, logger: Logger | None = None, embedding: EmbeddingProvider | None = None
+) -> Handler:
+    """A handler for explicit settings, beside any others in the process; close it when done.
+
+    `embedding` stands in for the provider that the settings name.
+    """
+    return Handler(settings, logger, embedding)
 
 
 def _metrics(settings: Settings) -> Metrics | None:
