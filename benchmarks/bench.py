@@ -23,7 +23,7 @@ from benchmarks.figures import Figure, machine, table
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / ".data/bench"
 
-PARTS: Final[tuple[str, ...]] = ()
+PARTS: Final[tuple[str, ...]] = ("warm",)
 """In the order in which they run: each the name of a module beside this one."""
 
 Measure = Callable[[str, Path], list[Figure]]
