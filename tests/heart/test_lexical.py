@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
-from knowledge.lexical import K1, B, Pool, compare
+from knowledge.lexical import K1, B, Comparable, Pool, compare, count
 from knowledge.records import Retrieved
 from knowledge.scopes import Scope
 
@@ -36,6 +37,10 @@ def pool(scope: Scope, corpus: list[list[str]], depth: int) -> Pool:
     return Pool(hits, len(corpus), complete=len(matching) < depth)
 
 
+def compared(pools: Sequence[Pool], words: Sequence[tuple[str, ...]]) -> Comparable:
+    return compare([count(each, words) for each in pools], words)
+
+
 def large_corpus() -> list[list[str]]:
     """5,000 texts: beta in every second, alpha in every 500th, gamma nowhere."""
     filler = [f"word{number}" for number in range(97)]
@@ -50,14 +55,14 @@ def large_corpus() -> list[list[str]]:
 def test_one_scope_keeps_its_own_scores() -> None:
     mine = pool(Scope("owner", "ana"), [["alpha", "beta"], ["beta"], ["none"]], 10)
     empty = Pool((), 900, complete=True)
-    assert compare([mine, empty], WORDS).scores == (tuple(hit.score for hit in mine.hits), ())
+    assert compared([mine, empty], WORDS).scores == (tuple(hit.score for hit in mine.hits), ())
 
 
 def test_a_perfect_hit_among_few_notes_beats_partial_hits_among_thousands() -> None:
     notes = [["alpha", "beta", "gamma", "note"], *[["beta", "other", "note"]] * 19]
     mine, team = pool(Scope("owner", "ana"), notes, 128), pool(Scope("team", "big"), large_corpus(), 128)
     assert mine.hits[0].score < team.hits[0].score
-    own, theirs = compare([mine, team], WORDS).scores
+    own, theirs = compared([mine, team], WORDS).scores
     assert own[0] > max(theirs)
     assert max(own[1:]) < max(theirs)
 
@@ -67,12 +72,12 @@ def test_what_a_full_pool_hides_is_recovered_from_its_scores() -> None:
     full, whole = (pool(Scope("team", "big"), corpus, depth) for depth in (128, 9000))
     assert (full.complete, whole.complete) == (False, True)
     for word in WORDS:
-        assert compare([full], [word]).possible == pytest.approx(compare([whole], [word]).possible, abs=0.5)
+        assert compared([full], [word]).possible == pytest.approx(compared([whole], [word]).possible, abs=0.5)
 
 
 def test_the_possible_score_counts_each_word_once_by_its_best_known_stem() -> None:
     mine = pool(Scope("owner", "ana"), [["alpha"], ["beta"], ["beta"], ["x"]], 10)
-    plain = compare([mine], [("alpha",)]).possible
-    assert compare([mine], [("alpha", "unknown-stem")]).possible == plain
-    assert compare([mine], [("missing",)]).possible > plain
-    assert compare([mine], []).possible == 0
+    plain = compared([mine], [("alpha",)]).possible
+    assert compared([mine], [("alpha", "unknown-stem")]).possible == plain
+    assert compared([mine], [("missing",)]).possible > plain
+    assert compared([mine], []).possible == 0

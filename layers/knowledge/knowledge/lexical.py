@@ -40,19 +40,28 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
+class HitCounts:
+    """A hit's frequencies of the query's terms, and its length in terms."""
+
+    frequencies: Mapping[str, int]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A pool, what was counted in each of its hits, and how many of its scope's passages hold each term."""
+
+    pool: Pool
+    hits: tuple[HitCounts, ...]
+    documents: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparable:
     """Scores of every pool's hits on one scale, and the score of a text that has each word of the query once."""
 
     scores: tuple[tuple[float, ...], ...]
     possible: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """A hit's frequencies of the query's terms, and its length in terms."""
-
-    frequencies: Mapping[str, int]
-    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +77,29 @@ class Statistics:
         return _idf(self.passages, self.frequencies.get(term, 0.0))
 
 
-def compare(pools: Sequence[Pool], query: Sequence[Sequence[str]]) -> Comparable:
-    """Put the pools on one scale; `query` groups the terms of each word.
+def count(pool: Pool, query: Sequence[Sequence[str]]) -> Counted:
+    """Count the query's terms in a pool; `query` groups the terms of each word."""
+    terms = list(dict.fromkeys(term for word in query for term in word))
+    asked = frozenset(terms)
+    hits = tuple(_counts(hit, asked) for hit in pool.hits)
+    return Counted(pool, hits, _document_frequencies(pool, hits, terms))
+
+
+def compare(pools: Sequence[Counted], query: Sequence[Sequence[str]]) -> Comparable:
+    """Put pools in which the same query was counted on one scale.
 
     With hits in one scope only they keep its own BM25, else all are scored again with common statistics.
     """
-    terms = list(dict.fromkeys(term for word in query for term in word))
-    counted = [[_counted(hit, frozenset(terms)) for hit in pool.hits] for pool in pools]
-    statistics = _common(pools, counted, terms)
+    statistics = _common(pools)
     possible = math.fsum(_word_weight(word, statistics) for word in query)
-    if sum(1 for pool in pools if pool.hits) <= 1:
-        return Comparable(tuple(tuple(hit.score for hit in pool.hits) for pool in pools), possible)
-    return Comparable(tuple(tuple(_bm25(hit, statistics) for hit in row) for row in counted), possible)
+    if sum(1 for each in pools if each.hits) <= 1:
+        return Comparable(tuple(tuple(hit.score for hit in each.pool.hits) for each in pools), possible)
+    return Comparable(tuple(tuple(_bm25(hit, statistics) for hit in each.hits) for each in pools), possible)
 
 
-def _counted(hit: Retrieved, terms: frozenset[str]) -> _Counted:
+def _counts(hit: Retrieved, asked: frozenset[str]) -> HitCounts:
     words = hit.terms.split(" ")
-    return _Counted(Counter(word for word in words if word in terms), len(words))
+    return HitCounts({term: words.count(term) for term in asked.intersection(words)}, len(words))
 
 
 def _word_weight(word: Sequence[str], statistics: Statistics) -> float:
@@ -93,27 +108,29 @@ def _word_weight(word: Sequence[str], statistics: Statistics) -> float:
     return max((statistics.idf(term) for term in known or word), default=0.0)
 
 
-def _common(pools: Sequence[Pool], counted: Sequence[Sequence[_Counted]], terms: Sequence[str]) -> Statistics:
+def _common(pools: Sequence[Counted]) -> Statistics:
     frequencies: Counter[str] = Counter()
-    for pool, hits in zip(pools, counted, strict=True):
-        frequencies.update(_document_frequencies(pool, hits, terms))
-    lengths = [hit.length for hits in counted for hit in hits]
+    for each in pools:
+        frequencies.update(each.documents)
+    lengths = [hit.length for each in pools for hit in each.hits]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
-    return Statistics(max(1, sum(pool.passages for pool in pools)), mean, frequencies)
+    return Statistics(max(1, sum(each.pool.passages for each in pools)), mean, frequencies)
 
 
-def _document_frequencies(pool: Pool, hits: Sequence[_Counted], terms: Sequence[str]) -> dict[str, float]:
-    found = {term: float(sum(1 for hit in hits if term in hit.frequencies)) for term in terms}
+def _document_frequencies(pool: Pool, hits: Sequence[HitCounts], terms: Sequence[str]) -> dict[str, float]:
+    holding = Counter(term for hit in hits for term in hit.frequencies)
+    found = {term: float(holding[term]) for term in terms}
     if pool.complete or not hits:
         return found
-    return _recovered(pool, hits, {term: count for term, count in found.items() if count})
+    return _recovered(pool, hits, {term: number for term, number in found.items() if number})
 
 
-def _recovered(pool: Pool, hits: Sequence[_Counted], found: Mapping[str, float]) -> dict[str, float]:
+def _recovered(pool: Pool, hits: Sequence[HitCounts], found: Mapping[str, float]) -> dict[str, float]:
     """Document frequencies that explain the scores of an incomplete pool, at least those counted in it."""
     terms = list(found)
-    mean = sum(hit.length for hit in hits) / len(hits)
-    parts = np.array([[_saturated(hit.frequencies.get(term, 0), hit.length, mean) for term in terms] for hit in hits])
+    lengths = np.array([hit.length for hit in hits])
+    counts = np.array([[hit.frequencies.get(term, 0) for term in terms] for hit in hits])
+    parts = counts * (K1 + 1) / (counts + (K1 * (1 - B + B * lengths / lengths.mean()))[:, None])
     prior = np.array([_idf(pool.passages, found[term]) for term in terms])
     weights = _ridge(parts, np.array([hit.score for hit in pool.hits]), prior)
     return {
@@ -130,10 +147,10 @@ def _ridge(
     return np.asarray(np.linalg.solve(left, parts.T @ scores + strength * prior), dtype=np.float64)
 
 
-def _bm25(hit: _Counted, statistics: Statistics) -> float:
+def _bm25(hit: HitCounts, statistics: Statistics) -> float:
     mean = statistics.mean_length
     return math.fsum(
-        statistics.idf(term) * _saturated(count, hit.length, mean) for term, count in sorted(hit.frequencies.items())
+        statistics.idf(term) * _saturated(number, hit.length, mean) for term, number in sorted(hit.frequencies.items())
     )
 
 

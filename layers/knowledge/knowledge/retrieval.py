@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from knowledge.analysis import query_terms
 from knowledge.concurrency import both, together
-from knowledge.lexical import Pool
+from knowledge.lexical import Counted, Pool, count
 from knowledge.requests import MAX_RESULTS
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Found:
     """One scope's passages; bases that are out of service; and whether the base asked for is here to be seen."""
 
     snapshot: Snapshot
-    lexical: Pool
+    lexical: Counted
     semantic: tuple[Retrieved, ...]
     hidden_bases: frozenset[str]
     base_visible: bool
@@ -70,17 +70,18 @@ async def _base_visible(snapshot: Snapshot, base_id: str) -> bool:
     return not base_id or await snapshot.has_published(base_id)
 
 
-async def _lexical(snapshot: Snapshot, question: Question) -> Pool:
+async def _lexical(snapshot: Snapshot, question: Question) -> Counted:
     terms = " ".join(query_terms(question.words))
     base_id = question.request.base_id
     if question.request.mode not in _LEXICAL_MODES or not terms:
-        return Pool((), 0, complete=True)
+        return count(Pool((), 0, complete=True), question.words)
 
     async def side(exclude: Sequence[str], limit: int) -> list[Retrieved]:
         return await snapshot.lexical(terms, base_id, exclude, limit)
 
     passages, hits = await both(snapshot.passages(), _deepened(side))
-    return Pool(hits, passages, complete=len(hits) < POOL_DEPTH)
+    # Counted here, while the semantic side is still on its way.
+    return count(Pool(hits, passages, complete=len(hits) < POOL_DEPTH), question.words)
 
 
 async def _semantic(snapshot: Snapshot, question: Question) -> tuple[Retrieved, ...]:

@@ -58,7 +58,7 @@ def _fused(found: Sequence[Found], question: Question) -> list[Ranked]:
     lexical = {
         hit.passage: score
         for pool, scores in zip(pools, comparable.scores, strict=True)
-        for hit, score in zip(pool.hits, scores, strict=True)
+        for hit, score in zip(pool.pool.hits, scores, strict=True)
     }
     semantic = {hit.passage: hit.score for one in found for hit in one.semantic}
     candidates = [Candidate(*key, lexical.get(key), semantic.get(key)) for key in lexical.keys() | semantic.keys()]
@@ -90,7 +90,7 @@ def _key(ranked: Ranked) -> Passage:
 def _by_passage(found: Sequence[Found]) -> dict[Passage, tuple[Retrieved, float | None]]:
     """What was retrieved, with the raw BM25 of its own scope."""
     semantic = {hit.passage: (hit, None) for one in found for hit in one.semantic}
-    return {**semantic, **{hit.passage: (hit, hit.score) for one in found for hit in one.lexical.hits}}
+    return {**semantic, **{hit.passage: (hit, hit.score) for one in found for hit in one.lexical.pool.hits}}
 
 
 async def _shown(found: Sequence[Found], hits: Sequence[Retrieved]) -> Shown:
