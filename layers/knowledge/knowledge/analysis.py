@@ -15,9 +15,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import Stemmer
 
@@ -64,8 +63,7 @@ _SHORTEST_PLURAL: Final = 5
 """Shorter words with such an end (mais, dois, seis) are no plurals."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word or an unspaced run as it stands in the text: `text[start:end]`, in code points."""
 
     text: str

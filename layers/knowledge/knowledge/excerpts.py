@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 EXCERPT_CHARS: Final = 600
 """Longest excerpt: enough to judge a hit by, short enough that 50 of them fit a model's context."""
 
+_LANGUAGES: Final = tuple(STEMMERS)
+
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
@@ -41,8 +43,10 @@ class _Evidence:
 
 
 def _evidence(words: Sequence[Token], terms: frozenset[str]) -> list[_Evidence]:
-    found = ((word, terms.intersection(token_terms(word, tuple(STEMMERS)))) for word in words)
-    return [_Evidence(word.start, word.end, frozenset(shared)) for word, shared in found if shared]
+    found = ((word, token_terms(word, _LANGUAGES)) for word in words)
+    return [
+        _Evidence(word.start, word.end, terms.intersection(its)) for word, its in found if not terms.isdisjoint(its)
+    ]
 
 
 def _centred(evidence: Sequence[_Evidence], length: int, limit: int) -> tuple[int, int]:

@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from knowledge.requests import Mode
+
+Measured = list[tuple[str, float]]
+"""Items and raw measures of the passages that one side found."""
 
 RRF_K: Final = 60
 """The customary constant of reciprocal rank fusion; results hardly depend on it between 20 and 100."""
@@ -67,16 +71,16 @@ class _Side:
 
 def rank(candidates: Iterable[Candidate], mode: Mode, alpha: float, evidence: Evidence) -> list[Ranked]:
     """Items in order of their fused score; `alpha` is the lexical weight of hybrid."""
-    pool = sorted(candidates, key=_identity)
-    lexical = _lexical_side(pool, evidence.lexical_possible)
-    semantic = _semantic_side(pool)
+    pool = sorted(candidates, key=attrgetter("item_id", "start"))
+    lexical = _lexical_side(_measured(pool, attrgetter("lexical")), evidence.lexical_possible)
+    semantic = _semantic_side(_measured(pool, attrgetter("semantic")))
     fuse = _fusion(mode, alpha, lexical, semantic)
-    scored = [_ranked(candidate, fuse(candidate), lexical, semantic) for candidate in pool if _asked(candidate, mode)]
-    return _best_of_each_item(scored)
+    best = _best_of_each_item((fuse(one), one) for one in pool if _asked(one, mode))
+    return [_ranked(one, score, lexical, semantic) for score, one in best]
 
 
-def _identity(candidate: Candidate) -> tuple[str, int]:
-    return (candidate.item_id, candidate.start)
+def _measured(pool: Iterable[Candidate], measure: Callable[[Candidate], float | None]) -> Measured:
+    return [(one.item_id, value) for one in pool if (value := measure(one)) is not None]
 
 
 def _asked(candidate: Candidate, mode: Mode) -> bool:
@@ -105,52 +109,44 @@ def _ranked(candidate: Candidate, score: float, lexical: _Side, semantic: _Side)
     return Ranked(candidate, score, lexical.rank(candidate.lexical), semantic.rank(candidate.semantic))
 
 
-def _best_of_each_item(scored: Sequence[Ranked]) -> list[Ranked]:
-    best: dict[str, Ranked] = {}
-    for one in scored:
-        known = best.get(one.candidate.item_id)
-        if known is None or one.score > known.score:
-            best[one.candidate.item_id] = one
-    return sorted(best.values(), key=lambda one: (-one.score, one.candidate.item_id))
+def _best_of_each_item(scored: Iterable[tuple[float, Candidate]]) -> list[tuple[float, Candidate]]:
+    best: dict[str, tuple[float, Candidate]] = {}
+    for score, one in scored:
+        known = best.get(one.item_id)
+        if known is None or score > known[0]:
+            best[one.item_id] = (score, one)
+    return sorted(best.values(), key=lambda found: (-found[0], found[1].item_id))
 
 
-def _lexical_side(pool: Sequence[Candidate], possible: float) -> _Side:
+def _lexical_side(found: Measured, possible: float) -> _Side:
     """BM25 has a natural zero. Its top is between the best there is and the best there could be.
 
     Their geometric mean: the first alone makes a stray word count in full, the second alone punishes long questions.
     """
-    raw = {one.lexical for one in pool if one.lexical is not None}
+    raw = {value for _, value in found}
     best = max(raw, default=0.0)
     top = math.sqrt(best * max(best, possible)) if best > 0 else 0.0
     normalised = {value: max(value, 0.0) / top if top > 0 else 1.0 for value in raw}
-    return _Side(normalised, _item_ranks(pool, lambda one: one.lexical))
+    return _Side(normalised, _item_ranks(found, raw))
 
 
-def _semantic_side(pool: Sequence[Candidate]) -> _Side:
+def _semantic_side(found: Measured) -> _Side:
     """Cosines of one model lie in a narrow band, so this pool's band is stretched; a single value counts in full."""
-    raw = {one.semantic for one in pool if one.semantic is not None}
+    raw = {value for _, value in found}
     low, top = min(raw, default=0.0), max(raw, default=0.0)
     normalised = {value: (value - low) / (top - low) if top > low else 1.0 for value in raw}
-    return _Side(normalised, _item_ranks(pool, lambda one: one.semantic))
+    return _Side(normalised, _item_ranks(found, raw))
 
 
-def _item_ranks(pool: Sequence[Candidate], measure: Callable[[Candidate], float | None]) -> dict[float, int]:
+def _item_ranks(found: Measured, raw: Iterable[float]) -> dict[float, int]:
     """Rank of a passage = 1 + number of items with a better passage, its own among them."""
     best: dict[str, float] = {}
-    for one in pool:
-        value = measure(one)
-        if value is not None:
-            best[one.item_id] = max(value, best.get(one.item_id, value))
-    return _positions(pool, best, measure)
-
-
-def _positions(
-    pool: Sequence[Candidate], best: Mapping[str, float], measure: Callable[[Candidate], float | None]
-) -> dict[float, int]:
+    for item, value in found:
+        best[item] = max(value, best.get(item, value))
     ordered = sorted(best.values(), reverse=True)
     ranks: dict[float, int] = {}
     ahead = 0
-    for value in sorted({found for one in pool if (found := measure(one)) is not None}, reverse=True):
+    for value in sorted(raw, reverse=True):
         while ahead < len(ordered) and ordered[ahead] > value:
             ahead += 1
         ranks[value] = ahead + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowledge.results import Revision
 from knowledge.schema import PUBLISHED
@@ -25,9 +25,8 @@ class Head:
         return self.state == PUBLISHED
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieved:
-    """A passage that one side found; `score` is that side's raw measure."""
+class Retrieved(NamedTuple):
+    """A passage that one side found; `score` is that side's raw measure. A tuple, as every call makes hundreds."""
 
     scope: Scope
     item_id: str
