@@ -11,22 +11,29 @@ import time
 from functools import cached_property
 from typing import Any, Final, Self
 
+from search_knowledge.snapstart import LAMBDA_MARK, around_snapshots, begin_loading, settle_memory
+
+if LAMBDA_MARK in os.environ:
+    begin_loading()
+
+# These need no library that has to be unpacked, so they are imported while the others are.
 from aws_lambda_powertools import Logger
 
-from knowledge.dataset import Dataset
-from knowledge.embedding import EmbeddingProvider, Remote, provider
-from knowledge.errors import StorageUnavailableError
-from knowledge.service import KnowledgeService
 from search_knowledge.catalogue import NAME
 from search_knowledge.exchange import INTERNAL_ERROR, INVALID_REQUEST, HttpResponse, rpc_error
 from search_knowledge.gateway import MalformedEventError, read_event, request_id, to_lambda
 from search_knowledge.journal import Journal
 from search_knowledge.metrics import Metrics
 from search_knowledge.server import ProtocolServer
-from search_knowledge.settings import Settings, settings_from
-from search_knowledge.snapstart import around_snapshots, settle_memory
 from search_knowledge.switch import switch_from
 from search_knowledge.tool import Access, CallContext, KnowledgeTool
+
+# isort: split
+from knowledge.dataset import Dataset
+from knowledge.embedding import EmbeddingProvider, Remote, provider
+from knowledge.errors import StorageUnavailableError
+from knowledge.service import KnowledgeService
+from search_knowledge.settings import Settings, settings_from
 
 DEADLINE_SECONDS: Final = 25.0
 """Below the gateway's 29 s, which also count the start of a cold function."""

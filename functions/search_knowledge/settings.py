@@ -9,6 +9,7 @@ from typing import Final
 from knowledge.dataset import storage_options_from
 from knowledge.embedding import LOCAL
 from search_knowledge.claims import ClaimNames
+from search_knowledge.snapstart import LAMBDA_MARK
 
 DEFAULT_REQUIRED_SCOPE: Final = "knowledge:read"
 _HIDDEN: Final = "hidden"
@@ -46,7 +47,7 @@ def settings_from(environ: Mapping[str, str]) -> Settings:
         listed=given.get("TOOL_LISTING", "").strip().lower() != _HIDDEN,
         storage_options=storage_options_from(given),
         metrics_namespace=given.get("POWERTOOLS_METRICS_NAMESPACE", ""),
-        in_lambda="AWS_LAMBDA_RUNTIME_API" in given,
+        in_lambda=LAMBDA_MARK in given,
     )
 
 

@@ -8,6 +8,9 @@ The build puts a stub of two lines in each packed extension's place, so that not
 `load` unpacks the extension and the shared libraries packed with it into the temporary folder, keeping their places
 relative to each other, because that is where the extension looks for them. What is left of the layer finds them by
 name, as they are loaded by then. It happens once in an execution environment: with SnapStart, once before the snapshot.
+
+A function that calls `begin` first has a second process unpack, while it imports what needs nothing packed. `load` then
+waits for the files; what does not come in time it unpacks itself, as it does without `begin`.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ import platform
 import stat
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -29,8 +34,13 @@ from typing import IO, Any, Final
 
 MANIFEST: Final = Path(__file__).with_name("engine_natives.json")
 MACHINES: Final = {"x86_64": "x86_64", "arm64": "aarch64"}
-CHUNK_BYTES: Final = 4 * 1024 * 1024
-"""Read at once while unpacking: large enough to cost no time, small enough to cost no memory."""
+CHUNK_BYTES: Final = 256 * 1024
+"""Written at once while unpacking: 4 MB take half as long again, because they pass the processor's cache."""
+HELPER_SECONDS: Final = 4.0
+"""What the second process may take, several times its usual time, before this one does the work itself."""
+LOOK_SECONDS: Final = 0.002
+"""Between two looks for a file."""
+HELP: Final = "import engine_natives; engine_natives.unpack_ahead()"
 
 
 class EngineError(RuntimeError):
@@ -52,11 +62,53 @@ class Manifest:
     """Unpacked size of each packed file, by its path in the layer."""
     files_of: dict[str, list[str]]
     """Packed files that each extension module needs, its own first."""
+    ahead: list[str]
+    """Modules whose files the second process unpacks, in this order."""
 
     @property
     def folder(self) -> Path:
         """A name of its own for each build and user, as temporary folders may be shared and outlive a deployment."""
         return Path(tempfile.gettempdir()) / f"engine-{self.digest[:16]}-{os.getuid()}"
+
+
+@dataclass(slots=True)
+class Helper:
+    """The process that unpacks."""
+
+    process: int
+    until: float
+    ended: bool = False
+
+    def is_at_work(self) -> bool:
+        """Whether a file may still come from it; one that has ended is taken off the system's list."""
+        if not self.ended:
+            try:
+                self.ended = os.waitpid(self.process, os.WNOHANG) != (0, 0)
+            except ChildProcessError:
+                self.ended = True
+        return not self.ended and time.monotonic() < self.until
+
+
+_helpers: Final[list[Helper]] = []
+
+
+def begin() -> None:
+    """Have a second process unpack what will be loaded; never fails, and does nothing where all is there."""
+    with suppress(EngineError, OSError):
+        if MANIFEST.is_file() and not _helpers and not all(_is_there(*one) for one in _ahead(_manifest(MANIFEST))):
+            command = [sys.executable, "-S", "-s", "-c", HELP]
+            path = os.pathsep.join([str(MANIFEST.parent), *sys.path])
+            process = os.posix_spawn(command[0], command, {**os.environ, "PYTHONPATH": path})
+            _helpers.append(Helper(process, time.monotonic() + HELPER_SECONDS))
+
+
+def unpack_ahead() -> None:
+    """What the second process does; it says nothing, as the first one meets the same fault."""
+    with suppress(EngineError):
+        manifest = _manifest(MANIFEST)
+        for module in manifest.ahead:
+            for path in manifest.files_of[module]:
+                unpack(manifest, path)
 
 
 def load(name: str) -> None:
@@ -76,9 +128,21 @@ def unpack(manifest: Manifest, path: str) -> Path:
     """Unpack one file unless that is done; safe beside other processes doing the same; raises `EngineError`."""
     target = _private_folder(manifest.folder) / path
     size = manifest.bytes_of[path]
-    if not (target.is_file() and target.stat().st_size == size):
+    while not _is_there(target, size) and any(helper.is_at_work() for helper in _helpers):
+        time.sleep(LOOK_SECONDS)
+    if not _is_there(target, size):
         _unpack(MANIFEST.parent / f"{path}.zst", target, size)
     return target
+
+
+def _ahead(manifest: Manifest) -> Iterator[tuple[Path, int]]:
+    for module in manifest.ahead:
+        for path in manifest.files_of[module]:
+            yield manifest.folder / path, manifest.bytes_of[path]
+
+
+def _is_there(target: Path, size: int) -> bool:
+    return target.is_file() and target.stat().st_size == size
 
 
 @cache

@@ -13,9 +13,10 @@ from tests.house.source import Module, imported_names, module, own_modules, top
 # plays both the cloud's part and its client's, stands above them.
 ARROW: Final = {
     "knowledge": {"knowledge"},
-    "search_knowledge": {"search_knowledge", "knowledge"},
+    "search_knowledge": {"search_knowledge", "knowledge", "engine_natives"},
     "authorizer": {"authorizer"},
     "publish_knowledge": {"publish_knowledge", "knowledge"},
+    "engine_lazy": set(),
     "engine_natives": set(),
     "engine_build": {"engine_build"},
     "lambda_build": {"lambda_build", "local_gateway", "engine_build"},
@@ -32,6 +33,7 @@ OUTSIDE: Final = {
 ROOTS: Final = {
     *("search_knowledge.app", "search_knowledge.settings", "authorizer.app"),
     *("publish_knowledge.cli", "lambda_build.__main__"),
+    "engine_natives",  # hands it on whole, to a process that unpacks
 }
 ENVIRONMENT: Final = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 

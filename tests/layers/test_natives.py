@@ -159,3 +159,47 @@ def test_a_full_disk_is_told_with_its_remedy(layer: Path) -> None:
 def test_no_room_is_told_with_its_remedy() -> None:
     message = engine_natives.storage_message(OSError(28, "No space left on device"), Path("folder/lib.so"), 1000)
     assert message == "folder has no room for the 1000 bytes of lib.so: raise the function's EphemeralStorage"
+
+
+BEGIN: Final = "import engine_natives, sys; from pathlib import Path; engine_natives.begin(); "
+WAIT: Final = "import os; os.waitpid(engine_natives._helpers[0].process, 0); "
+
+
+def test_a_second_process_unpacks_what_is_needed_ahead(layer: Path) -> None:
+    run(layer, BEGIN + WAIT)
+    assert sorted(path.name for path in unpacked(layer)) == ["Stemmer.abi.so", "libbeside.so.1"]
+    change_manifest(layer, {"digest": "another", "ahead": []})
+    assert run(layer, BEGIN + "print(engine_natives._helpers)").stdout == "[]\n"
+
+
+def test_what_is_unpacked_beside_is_waited_for_and_used(layer: Path) -> None:
+    stuck = f"engine_natives._unpack = lambda *_: sys.exit('unpacked here'); {USE}"
+    assert run(layer, BEGIN + stuck).stdout.startswith("librari")
+
+
+def test_nothing_is_begun_where_all_is_unpacked_or_nothing_is_packed(layer: Path) -> None:
+    run(layer)
+    assert run(layer, BEGIN + "print(engine_natives._helpers)").stdout == "[]\n"
+    (layer / "engine_natives.json").unlink()
+    assert run(layer, BEGIN + "print(engine_natives._helpers)").stdout == "[]\n"
+
+
+@pytest.mark.parametrize("helper", ["/bin/false", "/nowhere/python"])
+def test_without_its_helper_the_process_unpacks_by_itself(layer: Path, helper: str) -> None:
+    assert run(layer, f"import sys; sys.executable = {helper!r}; {BEGIN}{USE}").stdout.startswith("librari")
+
+
+def test_a_helper_that_hangs_is_not_waited_for(layer: Path) -> None:
+    hangs = layer.parent / "hangs"
+    hangs.write_text("#!/bin/sh\nexec sleep 60\n", encoding="utf-8")
+    hangs.chmod(0o755)
+    code = f"import engine_natives, os, sys; sys.executable = {str(hangs)!r}; engine_natives.HELPER_SECONDS = 0.1; "
+    code += f"engine_natives.begin(); {USE}; os.kill(engine_natives._helpers[0].process, 9)"
+    assert run(layer, code).stdout.startswith("librari")
+
+
+def test_a_fault_is_told_by_the_process_that_needs_the_file(layer: Path) -> None:
+    (layer / "words/Stemmer.abi.so.zst").write_bytes(b"no archive")
+    ended = run(layer, BEGIN + USE)
+    assert "is damaged" in ended.stderr.splitlines()[-1]
+    assert ended.stderr.count("engine_natives.EngineError: ") == 1

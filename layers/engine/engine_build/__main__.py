@@ -14,6 +14,7 @@ from py_compile import PycInvalidationMode
 from typing import Final
 
 from engine_build.files import ELF_MACHINES, BuildError, check_architecture, files_below
+from engine_build.lazy import make_lazy
 from engine_build.pack import pack
 from engine_build.prune import groups_for, prune
 from engine_build.report import owners, sizes
@@ -24,7 +25,7 @@ PYTHON: Final = "3.13"
 WHEELS: Final = {"x86_64": "x86_64", "arm64": "aarch64"}
 PLATFORMS: Final = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
 """What runs on Amazon Linux 2023, whose C library is 2.34."""
-OWN_MODULE: Final = "engine_natives.py"
+OWN_MODULES: Final = ("engine_lazy.py", "engine_natives.py")
 
 
 def build(architecture: str, models: Collection[str], output: Path) -> None:
@@ -37,7 +38,10 @@ def build(architecture: str, models: Collection[str], output: Path) -> None:
     before = sizes(site, owner_of)
     prune(site, groups)
     check_architecture(site, files_below(site), architecture)
-    shutil.copy(HERE / OWN_MODULE, site)
+    for name in OWN_MODULES:
+        shutil.copy(HERE / name, site)
+    for line in make_lazy(site):
+        sys.stderr.write(f"engine_build: {line}\n")
     pack(site, architecture, PYTHON)
     _compile(site)
     report = {"architecture": architecture, "downloaded": before, "shipped": sizes(site, owner_of)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -42,17 +42,20 @@ class Pack:
     module: str
     file: str
     libraries: tuple[str, ...] = ()
+    ahead: bool = True
+    """Whether every start needs it, so that it can be unpacked before it is asked for."""
 
 
 PACKS: Final = (
-    Pack("lancedb._lancedb", "lancedb/_lancedb.abi3.so"),
-    Pack("pyarrow.lib", "pyarrow/lib.cpython-*.so", ("pyarrow/lib*.so.*",)),
     Pack("numpy._core._multiarray_umath", "numpy/_core/_multiarray_umath.*.so", ("numpy.libs/*.so*",)),
-    Pack("cryptography.hazmat.bindings._rust", "cryptography/hazmat/bindings/_rust.abi3.so"),
+    Pack("pyarrow.lib", "pyarrow/lib.cpython-*.so", ("pyarrow/lib*.so.*",)),
+    Pack("lancedb._lancedb", "lancedb/_lancedb.abi3.so"),
+    Pack("cryptography.hazmat.bindings._rust", "cryptography/hazmat/bindings/_rust.abi3.so", ahead=False),
 )
+"""In the order in which a start needs them."""
 
 
-def pack(site: Path, architecture: str, python: str, packs: Iterable[Pack] = PACKS) -> None:
+def pack(site: Path, architecture: str, python: str, packs: Sequence[Pack] = PACKS) -> None:
     """Replace the packed files below `site` by archives, stubs and the manifest; raises `BuildError`."""
     paths = files_below(site)
     files_of = {one.module: _files(one, paths) for one in packs}
@@ -62,6 +65,7 @@ def pack(site: Path, architecture: str, python: str, packs: Iterable[Pack] = PAC
         "python": python,
         "bytes_of": {path: (site / path).stat().st_size for path in packed},
         "files_of": files_of,
+        "ahead": [one.module for one in packs if one.ahead],
         "digest": _compress_all([site / path for path in packed]),
     }
     (site / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
