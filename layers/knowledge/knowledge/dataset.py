@@ -1,6 +1,6 @@
 """Read access to a dataset.
 
-A `Dataset` opens nothing until `open()`. Table handles never follow new versions by themselves, so a handle *is* a
+A `Dataset` opens nothing until it is asked. Table handles never follow new versions by themselves, so a handle *is* a
 snapshot; after `REFRESH_SECONDS` the next call gets a new one, and calls under way keep theirs.
 """
 
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from knowledge.concurrency import together
+from knowledge.concurrency import both, together
 from knowledge.errors import DatasetMismatchError, StorageUnavailableError
 from knowledge.faults import MissingTableError, StaleVersionError, storage_faults
+from knowledge.held import Shelf
 from knowledge.lance import connect
 from knowledge.schema import MARKER_TABLE, META_DIMENSIONS, META_MODEL, META_SCHEMA, META_SCOPE, SCHEMA_VERSION
 from knowledge.snapshot import Snapshot, Tables
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from knowledge.lance import AsyncConnection, AsyncTable
+    from knowledge.lance import AsyncTable, Connection
     from knowledge.scopes import Scope
 
     T = TypeVar("T")
@@ -35,25 +36,6 @@ REFRESH_SECONDS: Final = 3.0
 
 MAX_TABLES: Final = 256
 """Handles kept: both tables of the most scopes one call may span, twice over."""
-
-_STORAGE_VARIABLES: Final = {
-    "region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
-    "endpoint": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
-}
-# The library's own defaults retry for minutes; a call has seconds.
-_PATIENCE: Final = {"connect_timeout": "3s", "timeout": "10s", "client_max_retries": "2", "client_retry_timeout": "8"}
-
-
-def storage_options_from(environ: Mapping[str, str]) -> dict[str, str]:
-    """LanceDB storage options for the standard AWS variables; credentials are found by the library itself."""
-    options = dict(_PATIENCE)
-    for option, names in _STORAGE_VARIABLES.items():
-        found = next((environ[name] for name in names if environ.get(name)), None)
-        if found:
-            options[option] = found
-    if options.get("endpoint", "").startswith("http://"):
-        options["allow_http"] = "true"
-    return options
 
 
 def normalized_uri(uri: str) -> str:
@@ -71,6 +53,7 @@ class _Opened:
     table: AsyncTable | None
     at: float
     known: dict[str, Any]
+    loader: AsyncTable | None = None
 
 
 class Dataset:
@@ -82,90 +65,122 @@ class Dataset:
         self._uri = normalized_uri(uri)
         self._expected = {META_SCHEMA: SCHEMA_VERSION, META_MODEL: model, META_DIMENSIONS: str(dimensions)}
         self._options = dict(storage_options or {}) if "://" in self._uri else {}
-        self._connection: AsyncConnection | None = None
+        self._connection: Connection | None = None
+        self._marked = False
         self._tables: OrderedDict[str, _Opened] = OrderedDict()
+        self._shelf = Shelf()
 
     async def open(self) -> None:
         """Connect and check the marker once. Raises `StorageUnavailableError` or `DatasetMismatchError`."""
-        if self._connection is None:
-            connection = await self._connect()
-            await self._check_marker(connection)
-            self._connection = connection
+        if not self._marked:
+            await self._check_marker()
+            self._marked = True
 
     async def close(self) -> None:
         """Let go of the connection and all handles; `open()` works again afterwards."""
         self._tables.clear()
+        self._shelf.clear()
+        self._marked = False
         if self._connection is not None:
-            self._connection.close()  # type: ignore[no-untyped-call]  # the library leaves it untyped
+            self._connection.close()
             self._connection = None
 
-    async def run(self, scopes: Sequence[Scope], work: Callable[[list[Snapshot]], Awaitable[T]]) -> T:
-        """Do work on a snapshot of each scope that has tables; once more if a version was cleaned away meanwhile."""
+    async def run(
+        self, scopes: Sequence[Scope], work: Callable[[list[Snapshot]], Awaitable[T]], *, searching: bool = False
+    ) -> T:
+        """Do work on a snapshot of each scope that has tables; once more if a version was cleaned away meanwhile.
+
+        `searching` tells that the work will need indexes, so that they can be on their way as early as may be.
+        """
         try:
-            return await work(await self._snapshots(scopes))
+            return await work(await self._snapshots(scopes, searching=searching))
         except StaleVersionError:
             self._tables.clear()
-        return await work(await self._snapshots(scopes))
+            self._shelf.clear()
+        return await work(await self._snapshots(scopes, searching=searching))
 
     async def snapshot(self, scope: Scope) -> Snapshot | None:
         """The scope as it is now; `None` where the dataset has no tables for it."""
-        await self.open()
-        current = await self._opened(scope, scope.current_table)
-        if current.table is None:
-            return None
-        return Snapshot(scope, Tables(current.table, self._revisions_opener(scope), current.known))
+        return next(iter(await self._snapshots([scope], searching=False)), None)
 
-    async def _snapshots(self, scopes: Sequence[Scope]) -> list[Snapshot]:
-        await self.open()
-        found = await together(self.snapshot(scope) for scope in scopes)
+    async def _snapshots(self, scopes: Sequence[Scope], *, searching: bool) -> list[Snapshot]:
+        # Before all that runs side by side: what two connections load, they do not share.
+        await self._connected()
+        # The marker is looked at beside the tables: nothing that they say is used if it is not as it should be.
+        opening = together(self._snapshot(scope, searching=searching) for scope in scopes)
+        _, found = await both(self.open(), opening)
         return [snapshot for snapshot in found if snapshot is not None]
+
+    async def _snapshot(self, scope: Scope, *, searching: bool) -> Snapshot | None:
+        opened = await self._opened(scope, scope.current_table, searching=searching)
+        if opened.table is None:
+            return None
+
+        async def loader() -> AsyncTable:
+            return opened.loader or await self._open_loader(scope.current_table)
+
+        tables = Tables(opened.table, self._revisions_opener(scope), opened.known, loader, self._shelf)
+        return Snapshot(scope, tables)
 
     def _revisions_opener(self, scope: Scope) -> Callable[[bool], Awaitable[AsyncTable | None]]:
         async def opener(fresh: bool) -> AsyncTable | None:  # noqa: FBT001 - a callback with one meaning
             if fresh:
                 self._tables.pop(scope.revisions_table, None)
-            return (await self._opened(scope, scope.revisions_table)).table
+            return (await self._opened(scope, scope.revisions_table, searching=False)).table
 
         return opener
 
-    async def _opened(self, scope: Scope, name: str) -> _Opened:
+    async def _opened(self, scope: Scope, name: str, *, searching: bool) -> _Opened:
         opened = self._tables.get(name)
         if opened is None or time.monotonic() - opened.at > REFRESH_SECONDS:
-            at = time.monotonic()
-            opened = _Opened(await self._open_table(scope, name), at, {})
+            opened = await self._open(scope, name, with_loader=searching and opened is None)
             self._tables[name] = opened
         self._tables.move_to_end(name)
         while len(self._tables) > MAX_TABLES:
             self._tables.popitem(last=False)
         return opened
 
+    async def _open(self, scope: Scope, name: str, *, with_loader: bool) -> _Opened:
+        at = time.monotonic()
+        if not with_loader:
+            return _Opened(await self._open_table(scope, name), at, {})
+        table, loader = await both(self._open_table(scope, name), self._open_loader_if_there(name))
+        return _Opened(table, at, {}, loader)
+
     async def _open_table(self, scope: Scope, name: str) -> AsyncTable | None:
         try:
             with storage_faults():
-                table = await self._connected().open_table(name)
+                table = await (await self._connected()).open_table(name)
                 schema = await table.schema()
         except MissingTableError:
             # An emptied or moved store has no tables either, and must not pass for a scope without knowledge.
-            await self._check_marker(self._connected())
+            await self._check_marker()
             return None
         self._check(schema, scope)
         return table
 
-    def _connected(self) -> AsyncConnection:
+    async def _open_loader_if_there(self, name: str) -> AsyncTable | None:
+        try:
+            return await self._open_loader(name)
+        except MissingTableError:
+            return None
+
+    async def _open_loader(self, name: str) -> AsyncTable:
+        with storage_faults():
+            return await (await self._connected()).open_table(name, whole_files=True)
+
+    async def _connected(self) -> Connection:
         if self._connection is None:
-            raise StorageUnavailableError
+            if not _exists(self._uri):
+                raise StorageUnavailableError
+            with storage_faults():
+                self._connection = await connect(self._uri, self._options)
         return self._connection
 
-    async def _connect(self) -> AsyncConnection:
-        if not _exists(self._uri):
-            raise StorageUnavailableError
-        with storage_faults():
-            return await connect(self._uri, self._options)
-
-    async def _check_marker(self, connection: AsyncConnection) -> None:
+    async def _check_marker(self) -> None:
         try:
             with storage_faults():
-                schema = await (await connection.open_table(MARKER_TABLE)).schema()
+                schema = await (await (await self._connected()).open_table(MARKER_TABLE)).schema()
         except MissingTableError as error:
             raise StorageUnavailableError from error
         self._check(schema, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import lancedb
@@ -15,11 +16,36 @@ if TYPE_CHECKING:
 else:
     AsyncConnection = AsyncTable = Any
 
-__all__ = ["AsyncConnection", "AsyncTable", "Expr", "any_term", "col", "connect", "lit"]
+__all__ = ["AsyncTable", "Connection", "Expr", "any_term", "col", "connect", "lit"]
 
 INDEX_CACHE_BYTES: Final = 256 * 1024 * 1024
 METADATA_CACHE_BYTES: Final = 64 * 1024 * 1024
 """Bounds of the caches that all tables of a connection share; without them memory grows with every index read."""
+
+_NOWHERE: Final = "memory://"
+_WHOLE_FILES: Final = {"block_size": str(16 * 1024 * 1024)}
+"""Files up to this are read in one piece when they are opened, instead of from their ends to their middles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A dataset's tables. Handles stay at their version until opened again, and share bounded caches."""
+
+    library: AsyncConnection
+    uri: str
+    options: Mapping[str, str]
+
+    async def open_table(self, name: str, *, whole_files: bool = False) -> AsyncTable:
+        """A handle of the latest version; one with `whole_files` is for loading indexes, not for single rows."""
+        if not _is_store(self.uri):
+            return await self.library.open_table(name)
+        options = {**self.options, **(_WHOLE_FILES if whole_files else {})}
+        location = f"{self.uri.rstrip('/')}/{name}.lance"
+        return await self.library.open_table(name, location=location, storage_options=options)
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.library.close()  # type: ignore[no-untyped-call]  # the library leaves it untyped
 
 
 def any_term(terms: str, column: str) -> MatchQuery:
@@ -27,7 +53,14 @@ def any_term(terms: str, column: str) -> MatchQuery:
     return MatchQuery(terms, column=column)  # type: ignore[call-arg]  # defaults of a pydantic dataclass, unseen by mypy
 
 
-async def connect(uri: str, storage_options: Mapping[str, str]) -> AsyncConnection:
-    """Connect with bounded caches. Handles opened from it stay at their version until opened again."""
+async def connect(uri: str, storage_options: Mapping[str, str]) -> Connection:
+    """Connect with bounded caches."""
     session = lancedb.Session(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES)
-    return await lancedb.connect_async(uri, storage_options=dict(storage_options), session=session)
+    # Connecting to a store costs a request that finds nothing: it looks for a catalogue, which nobody here writes.
+    where = _NOWHERE if _is_store(uri) else uri
+    return Connection(await lancedb.connect_async(where, session=session), uri, dict(storage_options))
+
+
+def _is_store(uri: str) -> bool:
+    """Whether tables are objects below the URI: neither a folder nor a database service, and without parameters."""
+    return "://" in uri and not uri.startswith("db://") and "?" not in uri

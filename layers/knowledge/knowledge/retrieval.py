@@ -58,6 +58,7 @@ async def retrieve(snapshots: Sequence[Snapshot], question: Question) -> list[Fo
 
 async def _search_scope(snapshot: Snapshot, question: Question) -> Found:
     base_id = question.request.base_id
+    await snapshot.prepare()
     sides, (hidden, visible) = await both(
         both(_lexical(snapshot, question), _semantic(snapshot, question)),
         both(snapshot.archived_bases(), _base_visible(snapshot, base_id)),

@@ -26,7 +26,8 @@ class KnowledgeService:
 
     async def search(self, scopes: Sequence[Scope], request: SearchRequest) -> SearchAnswer:
         """Ranked current revisions of published items in these scopes."""
-        return await self._dataset.run(scopes, lambda found: search(found, request, self._embedding.embed_query))
+        embed = self._embedding.embed_query
+        return await self._dataset.run(scopes, lambda found: search(found, request, embed), searching=True)
 
     async def read(self, scopes: Sequence[Scope], request: ReadRequest) -> ReadAnswer:
         """One window of one revision in these scopes."""

@@ -2,15 +2,21 @@
 
 Behind the wall of one table for each scope stands a second: a search filters on the scope too, and every row that
 comes back, from a search or by its address, is refused if it names another.
+
+A small scope is loaded by `prepare()`: its rows are held in memory, its indexes in the library's cache, and a search
+then asks the store for nothing. Of a large one, searches read the rows that they need.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from knowledge.concurrency import both, together
 from knowledge.errors import StorageUnavailableError
 from knowledge.faults import storage_faults
+from knowledge.held import COLUMNS, HELD_ROWS, Held, Shelf, hold
 from knowledge.lance import any_term, col, lit
 from knowledge.records import Head, PassageRow, Retrieved, head_of, passage_of, retrieved_of
 from knowledge.schema import (
@@ -30,6 +36,8 @@ from knowledge.schema import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+    import pyarrow as pa
+
     from knowledge.embedding import Vectors
     from knowledge.lance import AsyncTable, Expr
     from knowledge.scopes import Scope
@@ -48,6 +56,8 @@ _HEAD: Final = [
     "source_type", "source_uri", "total_chars", "content_sha256",
 ]  # fmt: skip
 _SHOWN: Final = [*_HEAD, "start", "heading", "text"]
+# Indexes that every search uses, but for the vectors', whose name varies.
+_SEARCHED: Final = ("terms_idx", "kind_idx", "scope_idx")
 
 
 @dataclass(slots=True)
@@ -60,6 +70,8 @@ class Tables:
     current: AsyncTable
     open_revisions: Callable[[bool], Awaitable[AsyncTable | None]]
     known: dict[str, Any]
+    open_loader: Callable[[], Awaitable[AsyncTable]]
+    shelf: Shelf
 
 
 class Snapshot:
@@ -68,41 +80,60 @@ class Snapshot:
     def __init__(self, scope: Scope, tables: Tables) -> None:
         self.scope = scope
         self._tables = tables
+        self._held: Held | None = None
+
+    async def prepare(self) -> None:
+        """Load a small scope before it is searched; one that was loaded in this version is at hand."""
+        with storage_faults():
+            rows = await self._tables.current.count_rows()
+        if rows <= HELD_ROWS:
+            self._held = await self._from_shelf() or await self._loaded()
 
     async def passages(self) -> int:
         """Number of passages that can be searched."""
+        if self._held:
+            return self._held.passages
         return await self._once("passages", self._count_passages)
 
     async def archived_bases(self) -> frozenset[str]:
         """Ids of the bases that are taken out of service."""
+        if self._held:
+            return self._held.archived_bases
         return await self._once("archived_bases", self._list_archived_bases)
 
     async def has_published(self, base_id: str) -> bool:
         """Whether a base has at least one published item here."""
+        if self._held:
+            return base_id in self._held.published_bases
         where = _kind(HEAD) & (col("base_id") == lit(base_id)) & (col("state") == lit(PUBLISHED))
         return bool(await self._rows(where, ["scope"], limit=1))
 
     async def lexical(self, terms: str, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
         """Passages by BM25, best first; `score` is raw and `terms` are the passage's own."""
         query = self._tables.current.query().nearest_to_text(any_term(terms, "terms"))
-        narrowed = query.where(self._candidates(base_id, exclude)).select([*_CANDIDATE, "terms", "_score"]).limit(limit)
-        return [retrieved_of(self.scope, row, row["_score"]) for row in await self._listed(narrowed)]
+        narrowed = query.where(self._candidates(base_id, exclude)).limit(limit)
+        rows = await self._candidate_rows(narrowed, [*_CANDIDATE, "terms"], "_score")
+        return [retrieved_of(self.scope, row, row["_score"]) for row in rows]
 
     async def semantic(self, vector: Vectors, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
         """Passages by cosine, best first; `score` is the raw cosine."""
         query = self._tables.current.query().nearest_to(vector).distance_type("cosine").nprobes(ALL_PARTITIONS)
-        narrowed = query.where(self._candidates(base_id, exclude)).select([*_CANDIDATE, "_distance"]).limit(limit)
-        return [retrieved_of(self.scope, row, 1.0 - row["_distance"]) for row in await self._listed(narrowed)]
+        narrowed = query.where(self._candidates(base_id, exclude)).limit(limit)
+        rows = await self._candidate_rows(narrowed, _CANDIDATE, "_distance")
+        return [retrieved_of(self.scope, row, 1.0 - row["_distance"]) for row in rows]
 
     async def shown(self, hits: Sequence[Retrieved]) -> tuple[dict[str, Head], dict[tuple[str, int], PassageRow]]:
         """Head rows by item, and texts by item and start, of what was retrieved; those that exist."""
-        heads = {head_place(hit.item_id) for hit in hits}
-        texts = {current_place(hit.item_id, hit.start) for hit in hits}
-        # One query for both, as they stand side by side.
-        rows = await self._rows(col("place").isin(sorted(heads | texts)), _SHOWN)
+        rows = self._held.shown({hit.passage for hit in hits}) if self._held else await self._shown_rows(hits)
         passages = [passage_of(row) for row in rows if row["kind"] == PASSAGE]
         found = {row["item_id"]: head_of(self.scope, row) for row in rows if row["kind"] == HEAD}
         return found, {(row.item_id, row.start): row for row in passages}
+
+    async def _shown_rows(self, hits: Sequence[Retrieved]) -> list[dict[str, Any]]:
+        heads = {head_place(hit.item_id) for hit in hits}
+        texts = {current_place(hit.item_id, hit.start) for hit in hits}
+        # One query for both, as they stand side by side.
+        return await self._rows(col("place").isin(sorted(heads | texts)), _SHOWN)
 
     async def locate(self, item_id: str, revision_id: str) -> tuple[Head | None, Head | None]:
         """An item's head, and the history row of one of its revisions."""
@@ -137,6 +168,39 @@ class Snapshot:
         mine = [row for row in rows if (row.item_id, row.revision_id) == wanted and row.overlaps(*window)]
         return sorted(mine, key=lambda row: row.start)
 
+    async def _from_shelf(self) -> Held | None:
+        name = self.scope.current_table
+        return self._tables.shelf.get(name, await self._version()) if name in self._tables.shelf else None
+
+    async def _loaded(self) -> Held:
+        rows, _ = await both(self._all_rows(), self._warm_indexes())
+        held = hold(rows, self.scope.name)
+        self._tables.shelf.put(self.scope.current_table, await self._version(), held)
+        return held
+
+    async def _version(self) -> object:
+        """What tells this version apart, even from one of a table that was dropped and made again."""
+        table = self._tables.current
+        with storage_faults():
+            return await table.version(), frozenset(index.index_uuid for index in await table.list_indices())
+
+    async def _all_rows(self) -> pa.Table:
+        with storage_faults():
+            return await self._tables.current.query().select(COLUMNS).with_row_id().to_arrow()
+
+    async def _warm_indexes(self) -> None:
+        with storage_faults():
+            loader = await self._tables.open_loader()
+        await together([*(_warm(loader, name) for name in _SEARCHED), _warm_vectors(loader)])
+
+    async def _candidate_rows(self, query: Any, columns: list[str], measure: str) -> list[dict[str, Any]]:  # noqa: ANN401 - see below
+        if self._held is None:
+            return await self._listed(query.select([*columns, measure]))
+        with storage_faults():
+            found = await query.select(["_rowid", measure]).to_arrow()
+        rows = self._held.candidates(found.column("_rowid"), columns)
+        return [{**row, measure: value} for row, value in zip(rows, found.column(measure).to_pylist(), strict=True)]
+
     async def _once(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
         if name not in self._tables.known:
             self._tables.known[name] = await ask()
@@ -169,6 +233,18 @@ class Snapshot:
         if any(row["scope"] != self.scope.name for row in rows):
             raise StorageUnavailableError
         return rows
+
+
+async def _warm_vectors(table: AsyncTable) -> None:
+    with storage_faults():
+        names = [index.name for index in await table.list_indices() if index.columns == ["vector"]]
+    await together(_warm(table, name) for name in names)
+
+
+async def _warm(table: AsyncTable, index: str) -> None:
+    # An index that is not there or cannot be read is for the query to tell, which comes next.
+    with suppress(Exception):
+        await table.prewarm_index(index)
 
 
 def _kind(kind: str) -> Expr:
