@@ -23,7 +23,10 @@ from benchmarks.figures import Figure, machine, table
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / ".data/bench"
 
-PARTS: Final[tuple[str, ...]] = ("warm",)
+PARTS: Final[tuple[str, ...]] = (
+    "warm",
+    "memory",
+)
 """In the order in which they run: each the name of a module beside this one."""
 
 Measure = Callable[[str, Path], list[Figure]]
