@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from search_knowledge.snapstart import LAMBDA_MARK, around_snapshots, begin_loading, settle_memory
 
@@ -29,17 +29,27 @@ from search_knowledge.switch import switch_from
 from search_knowledge.tool import Access, CallContext, KnowledgeTool
 
 # isort: split
-from knowledge.dataset import Dataset
-from knowledge.embedding import EmbeddingProvider, Remote, provider
+from knowledge.embedding import CHOICES, EmbeddingProvider, MissingModelError, Remote, provider
 from knowledge.errors import StorageUnavailableError
-from knowledge.service import KnowledgeService
 from search_knowledge.settings import Settings, settings_from
+
+if TYPE_CHECKING:
+    from knowledge.dataset import Dataset
+    from knowledge.service import KnowledgeService
 
 DEADLINE_SECONDS: Final = 25.0
 """Below the gateway's 29 s, which also count the start of a cold function."""
 
 MARGIN_SECONDS: Final = 1.0
 """Kept of Lambda's own time for writing the answer."""
+
+
+class SetupError(StorageUnavailableError):
+    """A setting is missing or wrong; `remedy` is for the operator, in the log."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"The tool is set up wrongly: {what}. Tell its operator.")
+        self.remedy = remedy
 
 
 class Composition:
@@ -51,34 +61,34 @@ class Composition:
 
     @cached_property
     def embedding(self) -> EmbeddingProvider:
-        """The embedding provider; raises `StorageUnavailableError` for a name that is none."""
+        """The embedding provider; raises `SetupError` for a name that is none, or whose model is not aboard."""
         try:
             return self._given or provider(self._settings.embedding, region=_region(self._settings))
+        except MissingModelError as error:
+            raise SetupError("the model that the setting EMBEDDING names is not in its package", str(error)) from None
         except ValueError:
-            raise StorageUnavailableError(
-                "The tool is set up wrongly: the setting EMBEDDING names no embedding provider. Tell its operator."
-            ) from None
+            raise SetupError("the setting EMBEDDING names no embedding provider", f"set it to {CHOICES}") from None
 
     @cached_property
     def service(self) -> KnowledgeService:
-        """The service; raises `StorageUnavailableError` if a setting is missing or wrong."""
+        """The service; raises `SetupError` if a setting is missing or wrong."""
         settings = self._settings
         if not settings.uri:
-            raise StorageUnavailableError(
-                "The tool is set up wrongly: the setting LANCEDB_URI, where the data is, is missing. Tell its operator."
-            )
+            raise SetupError("the setting LANCEDB_URI, where the data is, is missing", "set it to the dataset's URI")
         model, dimensions = self.embedding.model, self.embedding.dimensions
-        dataset = Dataset(
-            settings.uri, model=model, dimensions=dimensions, storage_options=dict(settings.storage_options)
+        dataset, service = _heart()
+        options = dict(settings.storage_options)
+        return service(
+            dataset(settings.uri, model=model, dimensions=dimensions, storage_options=options), self.embedding
         )
-        return KnowledgeService(dataset, self.embedding)
 
     def prepare(self) -> None:
-        """Load the embedding model, or the client of one that is reached over the network."""
+        """Load the embedding model, or the client of one that is reached over the network, and then LanceDB."""
         if isinstance(self.embedding, Remote):
             self.embedding.prepare()
         else:
             self.embedding.embed_query("warm")
+        _heart()
 
     def renew(self) -> None:
         """Let go of every connection and of the credentials it was made with; the model stays."""
@@ -153,6 +163,13 @@ def build_handler(
     `embedding` stands in for the provider that the settings name.
     """
     return Handler(settings, logger, embedding)
+
+
+def _heart() -> tuple[type[Dataset], type[KnowledgeService]]:
+    from knowledge.dataset import Dataset  # noqa: PLC0415 - LanceDB: half of what has to be unpacked, so it comes last
+    from knowledge.service import KnowledgeService  # noqa: PLC0415 - as above
+
+    return Dataset, KnowledgeService
 
 
 def _metrics(settings: Settings) -> Metrics | None:

@@ -73,8 +73,10 @@ class Journal:
             _measure(self._metrics, record)
 
     def fault(self, error: BaseException, request_id: str) -> None:
-        """Where an unforeseen exception came from: its classes and the lines it passed, not its words."""
-        self._logger.error("fault", fault={"request_id": request_id, "exceptions": list(_chain(error))})
+        """Where an exception came from: its classes and the lines it passed, not its words; a remedy if it has one."""
+        remedy = getattr(error, "remedy", "")
+        about = {"request_id": request_id, "exceptions": list(_chain(error))}
+        self._logger.error("fault", fault=about | ({"remedy": remedy} if remedy else {}))
 
 
 def caller_key(owner_id: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from knowledge.dataset import storage_options_from
 from knowledge.embedding import LOCAL
+from knowledge.storage_options import storage_options_from
 from search_knowledge.claims import ClaimNames
 from search_knowledge.snapstart import LAMBDA_MARK
 

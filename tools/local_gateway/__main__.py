@@ -13,8 +13,8 @@ from typing import Final
 
 from aws_lambda_powertools import Logger
 
-from knowledge.dataset import storage_options_from
 from knowledge.embedding import LOCAL, LOCAL_SMALL
+from knowledge.storage_options import storage_options_from
 from local_gateway.events import PAYLOADS, Developer, Payload
 from local_gateway.front import Front
 from local_gateway.sample import EXAMPLES, Sample

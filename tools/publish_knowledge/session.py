@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from knowledge.embedding import EmbeddingProvider, provider
+from knowledge.storage_options import storage_options_from
 from publish_knowledge.cache import VectorCache
 from publish_knowledge.embedder import Embedder
 from publish_knowledge.fast_e5 import passage_provider
@@ -42,7 +43,6 @@ class Target:
 
     def store(self) -> Store:
         """Write access."""
-        from knowledge.dataset import storage_options_from  # noqa: PLC0415 - see above
         from publish_knowledge.store import Store  # noqa: PLC0415 - see above
 
         options = {**storage_options_from(self.session.environ), **_WRITING}
@@ -50,7 +50,7 @@ class Target:
 
     def dataset(self) -> Dataset:
         """Read access, as the served tool has it."""
-        from knowledge.dataset import Dataset, storage_options_from  # noqa: PLC0415 - see above
+        from knowledge.dataset import Dataset  # noqa: PLC0415 - see above
 
         options = storage_options_from(self.session.environ)
         model, dimensions = self.provider.model, self.provider.dimensions

