@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -99,6 +99,12 @@ def item(team: str, number: int) -> str:
 def item_count(passages: int) -> int:
     """How many items a scope of that size has."""
     return math.ceil(passages / ITEM_PASSAGES)
+
+
+def document(folder: Path, team: str, passages: int, number: int, embedding: str = LOCAL) -> Document:
+    """One item of a scope of that size, as its file would give it."""
+    _, revision = _item(sample(folder, embedding), _Chunk(Scope("team", team), range(0), passages, folder), number)
+    return replace(revision.document(), item_source=item_source(_path(number)))
 
 
 async def _make(folder: Path, known: Sample, scopes: Mapping[str, int]) -> None:

@@ -115,7 +115,9 @@ def vectors(folder: Path, count: int, seed: int = 0, embedding: str = LOCAL) -> 
 def sample(folder: Path, embedding: str = LOCAL) -> Sample:
     """The sample base; its vectors are made once and kept in `folder`."""
     model = provider(embedding)
-    parts = [(document, passage) for document in _documents() for passage in split(document.text, document.kind)]
+    parts = [
+        (document, passage) for document in documents_of_sample() for passage in split(document.text, document.kind)
+    ]
     embedder = Embedder(passage_provider(model), VectorCache(folder, model.model, model.dimensions))
     made = embedder.embed([embedded_text(*part) for part in parts])
     found = (_topic(*part, vector) for part, vector in zip(parts, made, strict=True))
@@ -126,7 +128,8 @@ def sample(folder: Path, embedding: str = LOCAL) -> Sample:
     return Sample(embedding, topics, words)
 
 
-def _documents() -> tuple[Document, ...]:
+def documents_of_sample() -> tuple[Document, ...]:
+    """The sample base as publishing reads it."""
     return loading.load(sources.find(sorted(path for path in _EXAMPLES.iterdir() if path.is_dir()))).documents
 
 
