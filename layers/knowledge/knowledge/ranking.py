@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from knowledge.requests import Mode
 
 Measured = list[tuple[str, float]]
 """Items and raw measures of the passages that one side found."""
+Fused = list[tuple[float, "Candidate"]]
+"""Candidates with their fused scores."""
 
 RRF_K: Final = 60
 """The customary constant of reciprocal rank fusion; results hardly depend on it between 20 and 100."""
@@ -62,8 +64,13 @@ class _Side:
     normalised: Mapping[float, float]
     ranks: Mapping[float, int]
 
-    def measure(self, raw: float | None) -> float:
-        return 0.0 if raw is None else self.normalised[raw]
+    def weighted(self, weight: float) -> dict[float | None, float]:
+        """Shares in the fused score by raw measure; no measure, no share."""
+        return {None: 0.0, **{raw: weight * value for raw, value in self.normalised.items()}}
+
+    def reciprocal(self) -> dict[float | None, float]:
+        """The same for reciprocal rank fusion."""
+        return {None: 0.0, **{raw: 1 / (RRF_K + position) for raw, position in self.ranks.items()}}
 
     def rank(self, raw: float | None) -> int | None:
         return None if raw is None else self.ranks[raw]
@@ -74,8 +81,7 @@ def rank(candidates: Iterable[Candidate], mode: Mode, alpha: float, evidence: Ev
     pool = sorted(candidates, key=attrgetter("item_id", "start"))
     lexical = _lexical_side(_measured(pool, attrgetter("lexical")), evidence.lexical_possible)
     semantic = _semantic_side(_measured(pool, attrgetter("semantic")))
-    fuse = _fusion(mode, alpha, lexical, semantic)
-    best = _best_of_each_item((fuse(one), one) for one in pool if _asked(one, mode))
+    best = _best_of_each_item(_fused(_asked(pool, mode), mode, alpha, lexical, semantic))
     return [_ranked(one, score, lexical, semantic) for score, one in best]
 
 
@@ -83,39 +89,37 @@ def _measured(pool: Iterable[Candidate], measure: Callable[[Candidate], float | 
     return [(one.item_id, value) for one in pool if (value := measure(one)) is not None]
 
 
-def _asked(candidate: Candidate, mode: Mode) -> bool:
+def _asked(pool: Sequence[Candidate], mode: Mode) -> Sequence[Candidate]:
     """A passage counts only where a side that was asked found it."""
     if mode == "lexical":
-        return candidate.lexical is not None
+        return [one for one in pool if one.lexical is not None]
     if mode == "semantic":
-        return candidate.semantic is not None
-    return True
+        return [one for one in pool if one.semantic is not None]
+    return pool
 
 
-def _fusion(mode: Mode, alpha: float, lexical: _Side, semantic: _Side) -> Callable[[Candidate], float]:
+def _fused(pool: Sequence[Candidate], mode: Mode, alpha: float, lexical: _Side, semantic: _Side) -> Fused:
     if mode == "rrf":
-        return lambda one: (
-            (_reciprocal(lexical.rank(one.lexical)) + _reciprocal(semantic.rank(one.semantic))) / _RRF_MAXIMUM
-        )
-    weight = {"lexical": 1.0, "semantic": 0.0}.get(mode, alpha)
-    return lambda one: weight * lexical.measure(one.lexical) + (1 - weight) * semantic.measure(one.semantic)
-
-
-def _reciprocal(position: int | None) -> float:
-    return 0.0 if position is None else 1 / (RRF_K + position)
+        shares, top = (lexical.reciprocal(), semantic.reciprocal()), _RRF_MAXIMUM
+    else:
+        weight = {"lexical": 1.0, "semantic": 0.0}.get(mode, alpha)
+        shares, top = (lexical.weighted(weight), semantic.weighted(1 - weight)), 1.0
+    words, meaning = shares
+    return [((words[one.lexical] + meaning[one.semantic]) / top, one) for one in pool]
 
 
 def _ranked(candidate: Candidate, score: float, lexical: _Side, semantic: _Side) -> Ranked:
     return Ranked(candidate, score, lexical.rank(candidate.lexical), semantic.rank(candidate.semantic))
 
 
-def _best_of_each_item(scored: Iterable[tuple[float, Candidate]]) -> list[tuple[float, Candidate]]:
+def _best_of_each_item(fused: Fused) -> Fused:
+    """In order of score; what is given is in order of items, and stays so where scores are equal."""
     best: dict[str, tuple[float, Candidate]] = {}
-    for score, one in scored:
-        known = best.get(one.item_id)
-        if known is None or score > known[0]:
-            best[one.item_id] = (score, one)
-    return sorted(best.values(), key=lambda found: (-found[0], found[1].item_id))
+    for one in fused:
+        known = best.get(one[1].item_id)
+        if known is None or one[0] > known[0]:
+            best[one[1].item_id] = one
+    return sorted(best.values(), key=itemgetter(0), reverse=True)
 
 
 def _lexical_side(found: Measured, possible: float) -> _Side:
