@@ -70,7 +70,7 @@ invoke: .venv/.installed .venv-deploy/.installed .venv-lambda/.installed ## Run 
 		--emulator "$$(find .venv-deploy/lib -name 'aws-lambda-rie-$(ARCH)')"
 
 clean: ## Remove what the other targets made
-	@rm -rf .venv .venv-audit .venv-deploy .venv-lambda .venv-lock .aws-sam build dist .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .venv-audit .venv-deploy .venv-lambda .venv-lock .venv-rivals .aws-sam build dist .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find $(SOURCES) $(wildcard tests benchmarks requirements) -name __pycache__ -prune -exec rm -rf {} +
 
 # Two stamps: a changed lock installs packages, a changed pyproject.toml only this project.
@@ -86,7 +86,7 @@ clean: ## Remove what the other targets made
 	@touch $@
 
 # The tools that build, check and run what is deployed; each set has pins of its own.
-.venv-deploy/.installed .venv-audit/.installed .venv-lambda/.installed: .venv-%/.installed: requirements/%.txt
+.venv-deploy/.installed .venv-audit/.installed .venv-lambda/.installed .venv-rivals/.installed: .venv-%/.installed: requirements/%.txt
 	@$(PYTHON_LAMBDA) -c '' || { echo 'Python 3.13 is needed; name it with: make PYTHON_LAMBDA=/path/to/python3.13 …' >&2; exit 1; }
 	@test -x .venv-$*/bin/python || $(PYTHON_LAMBDA) -m venv .venv-$*
 	@echo 'Installing the locked packages of requirements/$*.txt'

@@ -35,6 +35,7 @@ SIDE_LOCKS = {
     "requirements/lambda.in": ("requirements/lambda.txt", ["--constraint", "requirements/dev.txt"]),
     "requirements/deploy.in": ("requirements/deploy.txt", []),
     "requirements/audit.in": ("requirements/audit.txt", []),
+    "requirements/rivals.in": ("requirements/rivals.txt", []),
     "requirements/authorizer.in": ("functions/authorizer/requirements.txt", ["--constraint", "requirements/dev.txt"]),
 }
 UV = [
