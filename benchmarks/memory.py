@@ -24,8 +24,9 @@ PART: Final = "memory"
 PASSAGES: Final = 100_000
 TEAM: Final = "main"
 WARM_UP: Final = 2_000
-"""Calls after which every cache has met its kinds of calls."""
+"""Different calls, each made once before it counts: the bounded caches then hold what they will be asked for."""
 CALLS: Final = 10_000
+"""Calls that count, drawn from those: what grows with them is no cache."""
 
 MOST: Final = 1_000.0
 MOST_GROWTH: Final = 20.0
@@ -75,15 +76,17 @@ def _run(path: Path, events: Path, figures: Path) -> None:
     subprocess.run(command, cwd=_ROOT, env=environment, check=True)  # noqa: S603 - our own module
 
 
-def _events(folder: Path) -> Iterator[dict[str, Any]]:
-    """Calls of all kinds in a random order, each different."""
-    drawn, count = random.Random(5), WARM_UP + CALLS
-    asked = iter(questions(folder, count, seed=5))
-    for kind in drawn.choices(list(_SHARES), list(_SHARES.values()), k=count):
-        if kind == "list":
-            yield rest_event(request("tools/list"), authorizer=_CALLER)
-        else:
-            yield rest_event(tool_call(_arguments(kind, drawn, asked)), authorizer=_CALLER)
+def _events(folder: Path) -> list[dict[str, Any]]:
+    """Calls of all kinds in a random order."""
+    drawn, asked = random.Random(5), iter(questions(folder, WARM_UP, seed=5))
+    kinds = drawn.choices(list(_SHARES), list(_SHARES.values()), k=WARM_UP)
+    different = [_event(kind, drawn, asked) for kind in kinds]
+    return [*different, *drawn.choices(different, k=CALLS)]
+
+
+def _event(kind: str, drawn: random.Random, asked: Iterator[str]) -> dict[str, Any]:
+    message = request("tools/list") if kind == "list" else tool_call(_arguments(kind, drawn, asked))
+    return rest_event(message, authorizer=_CALLER)
 
 
 def _arguments(kind: str, drawn: random.Random, asked: Iterator[str]) -> dict[str, object]:
