@@ -21,6 +21,7 @@ from knowledge.schema import (
     archive_place,
     base_place,
     current_place,
+    described,
     head_place,
     history_place,
     row_key,
@@ -124,7 +125,7 @@ def base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: bool) 
         "revision_id": "",
         "state": ARCHIVED if archived else PUBLISHED,
     }
-    return pa.Table.from_pylist([row], schema=schema)
+    return pa.Table.from_pylist([_told(row)], schema=schema)
 
 
 def current_passages(scope: Scope, schema: pa.Schema, revision: StoredRevision) -> pa.Table:
@@ -187,13 +188,17 @@ def vectors_from(column: pa.ChunkedArray) -> HalfVectors:
 def _head(scope: Scope, head: ItemHead) -> dict[str, Any]:
     columns = {name: getattr(head, name) for name in HEAD_COLUMNS}
     key, place = row_key(HEAD, head.item_id), head_place(head.item_id)
-    return {**columns, **_identity(scope, HEAD, head.base_id, head.item_id), "key": key, "place": place}
+    return _told({**columns, **_identity(scope, HEAD, head.base_id, head.item_id), "key": key, "place": place})
 
 
 def _history(scope: Scope, head: ItemHead) -> dict[str, Any]:
     key = row_key(HISTORY, head.item_id, head.revision_id)
     place = history_place(head.item_id, head.revision_id)
-    return {**_head(scope, head), "kind": HISTORY, "state": None, "key": key, "place": place}
+    return _told({**_head(scope, head), "kind": HISTORY, "state": None, "key": key, "place": place})
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "about": described(row)}
 
 
 def _identity(scope: Scope, kind: str, base_id: str, item_id: str) -> dict[str, Any]:
@@ -202,14 +207,13 @@ def _identity(scope: Scope, kind: str, base_id: str, item_id: str) -> dict[str, 
 
 def _passages(scope: Scope, revision: StoredRevision) -> dict[str, list[Any]]:
     item, own, count = revision.item_id, revision.revision_id, len(revision.passages)
+    same = {"kind": PASSAGE, "scope": scope.name, "base_id": revision.base_id, "item_id": item, "revision_id": own}
+    parts = [{name: getattr(each, name) for name in PASSAGE_COLUMNS} for each in revision.passages]
     return {
         "key": [row_key(PASSAGE, item, own, each.ordinal) for each in revision.passages],
-        "kind": [PASSAGE] * count,
-        "scope": [scope.name] * count,
-        "base_id": [revision.base_id] * count,
-        "item_id": [item] * count,
-        "revision_id": [own] * count,
-        **{name: [getattr(each, name) for each in revision.passages] for name in PASSAGE_COLUMNS},
+        "about": [described({**same, **part}) for part in parts],
+        **{name: [value] * count for name, value in same.items()},
+        **{name: [part[name] for part in parts] for name in PASSAGE_COLUMNS},
     }
 
 

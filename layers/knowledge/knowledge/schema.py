@@ -15,14 +15,17 @@ Offsets and lengths are Unicode code points. Times are ISO 8601 in UTC, whole se
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Final, Literal
+import json
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pyarrow as pa
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from knowledge.scopes import Scope
 
-SCHEMA_VERSION: Final = "1"
+SCHEMA_VERSION: Final = "2"
 MARKER_TABLE: Final = "search_knowledge_dataset"
 
 # Names in a table's schema metadata.
@@ -48,6 +51,12 @@ PASSAGE_MAX_CHARS: Final = 2_000
 
 BUCKET_CHARS: Final = 4_096
 """Passages are addressed by item and start // this, so that a window's cost is flat in the text's length."""
+
+_ABOUT_PASSAGE: Final = ("kind", "scope", "item_id", "revision_id", "start", "heading")
+_ABOUT_ITEM: Final = (
+    "kind", "scope", "base_id", "item_id", "revision_id", "title", "language", "published_at",
+    "source_type", "source_uri", "total_chars", "content_sha256",
+)  # fmt: skip
 
 _BUCKET_BITS: Final = 16
 _DIGEST_CHARS: Final = 32
@@ -114,6 +123,15 @@ def archive_place(item: str, revision: str, start: int) -> int:
     return _slot(PASSAGE, item, revision) + start // BUCKET_CHARS
 
 
+def described(row: Mapping[str, Any]) -> str:
+    """What a row's `about` holds: all that a reader is told of it but its state and text, so that one request gets it.
+
+    The state is apart because it alone is changed in place.
+    """
+    names = _ABOUT_PASSAGE if row["kind"] == PASSAGE else _ABOUT_ITEM
+    return json.dumps({name: row.get(name) for name in names}, ensure_ascii=False, separators=(",", ":"))
+
+
 def first_start(start: int) -> int:
     """The earliest that a passage can start and still reach `start`."""
     return max(0, start - PASSAGE_MAX_CHARS + 1)
@@ -149,6 +167,7 @@ def _content(dimensions: int) -> list[pa.Field]:
         # Half precision: half the bytes of every scan, cosine error below 0.001, and restore copies it unchanged.
         pa.field("vector", pa.list_(pa.float16(), dimensions)),
         pa.field("heading", pa.string()),
+        pa.field("about", pa.string()),
         pa.field("text", pa.string()),
     ]
 

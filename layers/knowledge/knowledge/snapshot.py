@@ -9,6 +9,7 @@ then asks the store for nothing. Of a large one, searches read the rows that the
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -49,15 +50,12 @@ ALL_PARTITIONS: Final = 100_000
 
 # Few columns, because each is fetched by itself: what else is said of a hit is read once it is known to be one.
 _CANDIDATE: Final = ["scope", "item_id", "start"]
-# Where a passage ends follows from its text: each further integer column costs more bytes than the text itself.
-_PASSAGE: Final = ["scope", "item_id", "revision_id", "start", "heading", "text"]
-_HEAD: Final = [
-    "scope", "kind", "base_id", "item_id", "revision_id", "state", "title", "language", "published_at",
-    "source_type", "source_uri", "total_chars", "content_sha256",
-]  # fmt: skip
-_SHOWN: Final = [*_HEAD, "start", "heading", "text"]
-# Indexes that every search uses, but for the vectors', whose name varies.
-_SEARCHED: Final = ("terms_idx", "kind_idx", "scope_idx")
+# Where a passage ends follows from its text.
+_PASSAGE: Final = ["about", "text"]
+_HEAD: Final = ["about", "state"]
+_SHOWN: Final = ["about", "state", "text"]
+# Indexes that searches and the reads after them use, but for the vectors', whose name varies.
+_SEARCHED: Final = ("terms_idx", "kind_idx", "scope_idx", "place_idx")
 
 
 @dataclass(slots=True)
@@ -84,9 +82,7 @@ class Snapshot:
 
     async def prepare(self) -> None:
         """Load a small scope before it is searched; one that was loaded in this version is at hand."""
-        with storage_faults():
-            rows = await self._tables.current.count_rows()
-        if rows <= HELD_ROWS:
+        if await self._once("rows", self._count_rows) <= HELD_ROWS:
             self._held = await self._from_shelf() or await self._loaded()
 
     async def passages(self) -> int:
@@ -137,6 +133,7 @@ class Snapshot:
 
     async def locate(self, item_id: str, revision_id: str) -> tuple[Head | None, Head | None]:
         """An item's head, and the history row of one of its revisions."""
+        await self._once("places", self._warm_places)
         places = [head_place(item_id), *([history_place(item_id, revision_id)] if revision_id else [])]
         rows = [row for row in await self._rows(col("place").isin(places), _HEAD) if row["item_id"] == item_id]
         heads = [head_of(self.scope, row) for row in rows if row["kind"] == HEAD]
@@ -170,12 +167,14 @@ class Snapshot:
 
     async def _from_shelf(self) -> Held | None:
         name = self.scope.current_table
-        return self._tables.shelf.get(name, await self._version()) if name in self._tables.shelf else None
+        if name not in self._tables.shelf:
+            return None
+        return self._tables.shelf.get(name, await self._once("version", self._version))
 
     async def _loaded(self) -> Held:
         rows, _ = await both(self._all_rows(), self._warm_indexes())
         held = hold(rows, self.scope.name)
-        self._tables.shelf.put(self.scope.current_table, await self._version(), held)
+        self._tables.shelf.put(self.scope.current_table, await self._once("version", self._version), held)
         return held
 
     async def _version(self) -> object:
@@ -207,12 +206,22 @@ class Snapshot:
         known: T = self._tables.known[name]
         return known
 
+    async def _warm_places(self) -> bool:
+        small = await self._count_rows() <= HELD_ROWS
+        if small:
+            await _warm(self._tables.current, "place_idx")
+        return small
+
+    async def _count_rows(self) -> int:
+        with storage_faults():
+            return await self._tables.current.count_rows()
+
     async def _count_passages(self) -> int:
         with storage_faults():
             return await self._tables.current.count_rows(_kind(PASSAGE).to_sql())
 
     async def _list_archived_bases(self) -> frozenset[str]:
-        rows = await self._rows(_kind(BASE), ["scope", "base_id", "state"])
+        rows = await self._rows(_kind(BASE), _HEAD)
         return frozenset(row["base_id"] for row in rows if row["state"] == ARCHIVED)
 
     def _candidates(self, base_id: str, exclude: Iterable[str]) -> Expr:
@@ -229,7 +238,7 @@ class Snapshot:
     async def _listed(self, query: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - three query classes share no base
         with storage_faults():
             table = await query.to_arrow()
-        rows: list[dict[str, Any]] = table.to_pylist()
+        rows: list[dict[str, Any]] = [_described(row) for row in table.to_pylist()]
         if any(row["scope"] != self.scope.name for row in rows):
             raise StorageUnavailableError
         return rows
@@ -249,6 +258,11 @@ async def _warm(table: AsyncTable, index: str) -> None:
 
 def _kind(kind: str) -> Expr:
     return col("kind") == lit(kind)
+
+
+def _described(row: dict[str, Any]) -> dict[str, Any]:
+    about: str | None = row.pop("about", None)
+    return row if about is None else {**json.loads(about), **row}
 
 
 def _is_history(row: dict[str, Any], revision_id: str) -> bool:
