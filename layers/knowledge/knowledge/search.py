@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from knowledge.analysis import query_terms, query_words
@@ -32,13 +33,25 @@ async def search(
     snapshots: Sequence[Snapshot], request: SearchRequest, embed: Callable[[str], Vectors]
 ) -> SearchAnswer:
     """Answer a request over one snapshot of each scope that the caller may read and that has any knowledge."""
+    with asked(request, embed) as question:
+        return await answer(snapshots, question)
+
+
+@contextmanager
+def asked(request: SearchRequest, embed: Callable[[str], Vectors]) -> Iterator[Question]:
+    """A request's question, to be answered inside; its vector is on the way meanwhile, beside whatever is awaited."""
     vector = asyncio.ensure_future(_embedded(request.query, embed)) if request.mode in SEMANTIC_MODES else None
-    question = Question(request, query_words(request.query), vector)
     try:
-        found = await retrieve(snapshots, question)
+        yield Question(request, query_words(request.query), vector)
     finally:
-        if vector is not None:
-            vector.cancel()
+        if vector is not None and not vector.cancel() and not vector.cancelled():
+            # Seen, though nobody may have waited for it: else the loop would complain.
+            vector.exception()
+
+
+async def answer(snapshots: Sequence[Snapshot], question: Question) -> SearchAnswer:
+    """The answer over one snapshot of each scope."""
+    request, found = question.request, await retrieve(snapshots, question)
     if request.base_id and not any(one.base_visible for one in found):
         raise ResourceUnavailableError
     alpha = request.alpha if request.mode == "hybrid" else None

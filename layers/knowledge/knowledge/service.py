@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from knowledge.reading import read
-from knowledge.search import search
+from knowledge.search import answer, asked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,9 @@ class KnowledgeService:
 
     async def search(self, scopes: Sequence[Scope], request: SearchRequest) -> SearchAnswer:
         """Ranked current revisions of published items in these scopes."""
-        embed = self._embedding.embed_query
-        return await self._dataset.run(scopes, lambda found: search(found, request, embed), searching=True)
+        # The vector is made while tables are opened.
+        with asked(request, self._embedding.embed_query) as question:
+            return await self._dataset.run(scopes, lambda found: answer(found, question), searching=True)
 
     async def read(self, scopes: Sequence[Scope], request: ReadRequest) -> ReadAnswer:
         """One window of one revision in these scopes."""
