@@ -26,6 +26,7 @@ FOLDER: Final = Path(__file__).resolve().parent.parent / ".data/bench"
 PARTS: Final[tuple[str, ...]] = (
     "warm",
     "cold",
+    "rivals",
     "memory",
 )
 """In the order in which they run: each the name of a module beside this one."""

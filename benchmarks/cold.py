@@ -73,9 +73,9 @@ class Pair:
 
 def measure(folder: Path) -> list[Figure]:
     """The ratio at large, on one processor, and to what `sam build` leaves; needs Linux and a Python 3.13."""
-    _make(*NEEDED)
+    make(*NEEDED)
     kept = folder / "cold"
-    uri = _dataset(kept)
+    uri = sample_dataset(kept)
     ours, plain = _ours(uri), _plain(kept, uri)
     machine = _machine()
     for side in (ours, plain):  # what is read from the disk is in memory afterwards, for both
@@ -94,7 +94,8 @@ def measure(folder: Path) -> list[Figure]:
     ]
 
 
-def _make(*targets: str) -> None:
+def make(*targets: str) -> None:
+    """Make what a benchmark needs besides its own environment."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     subprocess.run(["make", "-s", *targets], cwd=ROOT, env=environment, stdout=sys.stderr, check=True)  # noqa: S603, S607 - our own targets
 
@@ -105,7 +106,7 @@ def _machine() -> Machine:
     return Machine(emulator, ROOT / ".venv-lambda/bin/python")
 
 
-def _dataset(kept: Path) -> str:
+def sample_dataset(kept: Path) -> str:
     """The sample base in a folder, published once for each version of the schema."""
     target = kept / f"sample-{SCHEMA_VERSION}"
     if not target.is_dir():
@@ -125,12 +126,18 @@ def _ours(uri: str) -> Side:
     )
 
 
-def _plain(kept: Path, uri: str) -> Side:
-    """The same packages as pip installs them, bytecode included, and a handler with plain imports."""
+def plain_layer(kept: Path) -> Path:
+    """A layer with the function's packages as pip installs them, whole and with bytecode."""
     site = kept / f"plain-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]}"
     if not site.is_dir():
         with _unfinished(site) as unfinished:
             _install(unfinished / "python")
+    return site
+
+
+def _plain(kept: Path, uri: str) -> Side:
+    """A handler with plain imports on that layer."""
+    site = plain_layer(kept)
     code = kept / "plain-function"
     code.mkdir(exist_ok=True)
     shutil.copy(PLAIN, code)
