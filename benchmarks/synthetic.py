@@ -78,7 +78,7 @@ class _Files:
 
 def dataset(folder: Path, scopes: Mapping[str, int], embedding: str = LOCAL) -> Path:
     """A dataset with so many passages for each team, made once and kept in `folder`."""
-    name = digest(_MAKE, SCHEMA_VERSION, embedding, json.dumps(scopes))[:8]
+    name = digest(_MAKE, SCHEMA_VERSION, provider(embedding).model, json.dumps(scopes))[:8]
     path = folder / f"{max(scopes.values())}-{name}"
     if not path.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
