@@ -32,6 +32,7 @@ COLUMNS: Final = [
     "kind", "scope", "base_id", "item_id", "revision_id", "title", "language", "source_type", "source_uri",
     "total_chars", "content_sha256", "state", "published_at", "start", "heading", "text", "terms",
 ]  # fmt: skip
+_TOLD: Final = [name for name in COLUMNS if name != "terms"]
 _ROW_ID: Final = "_rowid"
 
 
@@ -46,6 +47,7 @@ class Held:
     row_ids: npt.NDArray[np.uint64]
     heads: Mapping[str, int]
     starts: Mapping[tuple[str, int], int]
+    items: Mapping[str, Sequence[int]]
 
     def candidates(self, row_ids: pa.ChunkedArray, columns: Sequence[str]) -> list[dict[str, Any]]:
         """Rows by row id, in the order asked for; raises `StorageUnavailableError` for one that is not there."""
@@ -60,7 +62,11 @@ class Held:
         wanted = set(passages)
         heads = [self.heads.get(item) for item in {item for item, _ in wanted}]
         found = [at for at in (*heads, *map(self.starts.get, wanted)) if at is not None]
-        return self._listed(np.array(found, np.int64), COLUMNS)
+        return self._listed(np.array(found, np.int64), _TOLD)
+
+    def item(self, item_id: str) -> list[dict[str, Any]]:
+        """Rows of an item's head and passages; none for an item that is not there."""
+        return self._listed(np.array(self.items.get(item_id, []), np.int64), _TOLD)
 
     def _listed(self, positions: npt.NDArray[np.integer[Any]], columns: Sequence[str]) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self.rows.select(list(columns)).take(pa.array(positions)).to_pylist()
@@ -75,6 +81,9 @@ def hold(rows: pa.Table, scope: str) -> Held:
     kept = kept.sort_by(_ROW_ID).combine_chunks()
     kinds, items = kept.column("kind").to_pylist(), kept.column("item_id").to_pylist()
     starts = kept.column("start").to_pylist()
+    parts: dict[str, list[int]] = {}
+    for at, item in enumerate(items):
+        parts.setdefault(item, []).append(at)
     return Held(
         rows=kept,
         passages=kinds.count(PASSAGE),
@@ -83,6 +92,7 @@ def hold(rows: pa.Table, scope: str) -> Held:
         row_ids=np.asarray(kept.column(_ROW_ID).to_numpy(), np.uint64),
         heads={items[at]: at for at, kind in enumerate(kinds) if kind == HEAD},
         starts={(items[at], starts[at]): at for at, kind in enumerate(kinds) if kind == PASSAGE},
+        items=parts,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import lancedb
+import pyarrow as pa
 from lancedb.expr import Expr, col, lit
 from lancedb.query import MatchQuery
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 else:
     AsyncConnection = AsyncTable = Any
 
-__all__ = ["AsyncTable", "Connection", "Expr", "any_term", "col", "connect", "lit"]
+__all__ = ["AsyncTable", "Connection", "Expr", "any_term", "col", "connect", "fetched", "lit"]
 
 INDEX_CACHE_BYTES: Final = 256 * 1024 * 1024
 METADATA_CACHE_BYTES: Final = 64 * 1024 * 1024
@@ -51,6 +52,19 @@ class Connection:
 def any_term(terms: str, column: str) -> MatchQuery:
     """Match rows with any of the blank-separated terms; unlike a plain string, never parsed for quotes or operators."""
     return MatchQuery(terms, column=column)  # type: ignore[call-arg]  # defaults of a pydantic dataclass, unseen by mypy
+
+
+async def fetched(query: Any) -> pa.Table:  # noqa: ANN401 - the library's query classes share no public base
+    """All rows of a query.
+
+    The library's own `to_arrow` first asks the table for its schema, to find columns of large objects. There are none
+    here, and the question costs as much as a small answer.
+    """
+    execute = getattr(getattr(query, "_inner", None), "execute", None)
+    if execute is None:
+        return await query.to_arrow()
+    stream = await execute(max_batch_length=None, timeout=None)
+    return pa.Table.from_batches([batch async for batch in stream], schema=stream.schema)
 
 
 async def connect(uri: str, storage_options: Mapping[str, str]) -> Connection:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from knowledge.concurrency import both, together
 from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.results import ReadAnswer
+from knowledge.schema import FARTHEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,41 +30,57 @@ async def read(snapshots: Sequence[Snapshot], request: ReadRequest) -> ReadAnswe
     readable = [found for found in located if found is not None]
     if not readable:
         raise ResourceUnavailableError
-    snapshot, revision, is_current = readable[0]
-    rows = await _passages(snapshot, revision, is_current=is_current, request=request)
+    found = readable[0]
+    rows = await _passages(found, request)
     content = "".join(_clipped(row, request) for row in rows)
     locator = rows[0].heading if rows else ""
-    return ReadAnswer(revision, is_current, content, locator, request.offset, request.limit)
+    return ReadAnswer(found.revision, found.is_current, content, locator, request.offset, request.limit)
 
 
-async def _locate(snapshot: Snapshot, request: ReadRequest) -> tuple[Snapshot, Revision, bool] | None:
-    (head, history), hidden = await both(
-        snapshot.locate(request.item_id, request.revision_id), snapshot.archived_bases()
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """A revision that may be read; `current` holds those passages of its item's current revision that are wanted."""
+
+    snapshot: Snapshot
+    revision: Revision
+    is_current: bool
+    current: list[PassageRow]
+
+
+async def _locate(snapshot: Snapshot, request: ReadRequest) -> _Located | None:
+    # Where the text ends is not known yet; no text reaches as far as an offset may.
+    start = min(request.offset, FARTHEST)
+    found, hidden = await both(
+        snapshot.addressed(request.item_id, request.revision_id, start, start + request.limit),
+        snapshot.archived_bases(),
     )
+    head = found.head
     if head is None or not head.published or head.revision.base_id in hidden:
         return None
     if request.base_id and request.base_id != head.revision.base_id:
         return None
-    chosen = history if request.revision_id else head
-    return None if chosen is None else (snapshot, chosen.revision, _is_current(head, chosen))
+    chosen = found.history if request.revision_id else head
+    if chosen is None:
+        return None
+    return _Located(snapshot, chosen.revision, _is_current(head, chosen), found.passages)
 
 
 def _is_current(head: Head, chosen: Head) -> bool:
     return head.revision.revision_id == chosen.revision.revision_id
 
 
-async def _passages(
-    snapshot: Snapshot, revision: Revision, *, is_current: bool, request: ReadRequest
-) -> list[PassageRow]:
-    start, end = request.offset, min(request.offset + request.limit, revision.total_chars)
+async def _passages(found: _Located, request: ReadRequest) -> list[PassageRow]:
+    revision, start = found.revision, request.offset
+    end = min(start + request.limit, revision.total_chars)
     if start >= end:
         return []
-    where = (revision.item_id, revision.revision_id, start, end)
-    if is_current and _tiles(rows := await snapshot.current_window(*where), start, end):
+    rows = [row for row in found.current if row.revision_id == revision.revision_id]
+    if found.is_current and _tiles(rows, start, end):
         return rows
     # The archive's handle may be older than the head that names the revision: look again before giving up.
     for fresh in (False, True):
-        if _tiles(rows := await snapshot.archived_window(*where, fresh=fresh), start, end):
+        rows = await found.snapshot.archived_window(revision.item_id, revision.revision_id, start, end, fresh=fresh)
+        if _tiles(rows, start, end):
             return rows
     raise StorageUnavailableError
 

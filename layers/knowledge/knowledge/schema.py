@@ -59,6 +59,9 @@ _ABOUT_ITEM: Final = (
 )  # fmt: skip
 
 _BUCKET_BITS: Final = 16
+FARTHEST: Final = BUCKET_CHARS * ((1 << _BUCKET_BITS) - 16)
+"""No text is as long: beyond, addresses would run into those of other items."""
+
 _DIGEST_CHARS: Final = 32
 # Lance detects two writers of one row only where the key is declared; without it racing publishers double an item.
 _PRIMARY_KEY: Final = {"lance-schema:unenforced-primary-key": "true"}

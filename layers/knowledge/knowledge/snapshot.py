@@ -18,7 +18,7 @@ from knowledge.concurrency import both, together
 from knowledge.errors import StorageUnavailableError
 from knowledge.faults import storage_faults
 from knowledge.held import COLUMNS, HELD_ROWS, Held, Shelf, hold
-from knowledge.lance import any_term, col, lit
+from knowledge.lance import any_term, col, fetched, lit
 from knowledge.records import Head, PassageRow, Retrieved, head_of, passage_of, retrieved_of
 from knowledge.schema import (
     ARCHIVED,
@@ -70,6 +70,15 @@ class Tables:
     known: dict[str, Any]
     open_loader: Callable[[], Awaitable[AsyncTable]]
     shelf: Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """What stands at an item's addresses."""
+
+    head: Head | None
+    history: Head | None
+    passages: list[PassageRow]
 
 
 class Snapshot:
@@ -131,19 +140,25 @@ class Snapshot:
         # One query for both, as they stand side by side.
         return await self._rows(col("place").isin(sorted(heads | texts)), _SHOWN)
 
-    async def locate(self, item_id: str, revision_id: str) -> tuple[Head | None, Head | None]:
-        """An item's head, and the history row of one of its revisions."""
-        await self._once("places", self._warm_places)
-        places = [head_place(item_id), *([history_place(item_id, revision_id)] if revision_id else [])]
-        rows = [row for row in await self._rows(col("place").isin(places), _HEAD) if row["item_id"] == item_id]
-        heads = [head_of(self.scope, row) for row in rows if row["kind"] == HEAD]
-        history = [head_of(self.scope, row) for row in rows if _is_history(row, revision_id)]
-        return (heads[0] if heads else None), (history[0] if history else None)
+    async def addressed(self, item_id: str, revision_id: str, start: int, end: int) -> Addressed:
+        """An item's head, one revision's history row, and the current passages that overlap [start, end), in order."""
+        rows = await self._addressed_rows(item_id, revision_id, start, end)
+        mine = [row for row in rows if row["item_id"] == item_id]
+        heads = [head_of(self.scope, row) for row in mine if row["kind"] == HEAD]
+        history = [head_of(self.scope, row) for row in mine if _is_history(row, revision_id)]
+        return Addressed(heads[0] if heads else None, history[0] if history else None, _window(mine, start, end))
 
-    async def current_window(self, item_id: str, revision_id: str, start: int, end: int) -> list[PassageRow]:
-        """Passages of the current revision that overlap [start, end), in order."""
-        places = (current_place(item_id, first_start(start)), current_place(item_id, end - 1))
-        return await self._window(self._tables.current, places, (item_id, revision_id), (start, end))
+    async def _addressed_rows(self, item_id: str, revision_id: str, start: int, end: int) -> list[dict[str, Any]]:
+        held = None if revision_id else await self._from_shelf()
+        if held:
+            return held.item(item_id)
+        await self._once("places", self._warm_places)
+        head, first, last = head_place(item_id), current_place(item_id, first_start(start)), current_place(item_id, end)
+        # One query for all; at the beginning of a text its head stands beside it.
+        where = _between(head, last) if first == head + 1 else _between(first, last) | _between(head, head)
+        if revision_id:
+            where = where | (col("place") == lit(history_place(item_id, revision_id)))
+        return await self._rows(where, _SHOWN)
 
     async def archived_window(
         self, item_id: str, revision_id: str, start: int, end: int, *, fresh: bool
@@ -154,16 +169,10 @@ class Snapshot:
             raise StorageUnavailableError
         first, last = first_start(start), end - 1
         places = (archive_place(item_id, revision_id, first), archive_place(item_id, revision_id, last))
-        return await self._window(table, places, (item_id, revision_id), (start, end))
-
-    async def _window(
-        self, table: AsyncTable, places: tuple[int, int], wanted: tuple[str, str], window: tuple[int, int]
-    ) -> list[PassageRow]:
-        # A range, not a list: a list looks every address up by itself and reads the same index page each time.
-        where = (col("place") >= lit(places[0])) & (col("place") <= lit(places[1]))
-        rows = [passage_of(row) for row in await self._listed(table.query().where(where).select(_PASSAGE))]
-        mine = [row for row in rows if (row.item_id, row.revision_id) == wanted and row.overlaps(*window)]
-        return sorted(mine, key=lambda row: row.start)
+        rows = await self._listed(table.query().where(_between(*places)).select(_PASSAGE))
+        return _window(
+            [row for row in rows if (row["item_id"], row["revision_id"]) == (item_id, revision_id)], start, end
+        )
 
     async def _from_shelf(self) -> Held | None:
         name = self.scope.current_table
@@ -185,7 +194,7 @@ class Snapshot:
 
     async def _all_rows(self) -> pa.Table:
         with storage_faults():
-            return await self._tables.current.query().select(COLUMNS).with_row_id().to_arrow()
+            return await fetched(self._tables.current.query().select(COLUMNS).with_row_id())
 
     async def _warm_indexes(self) -> None:
         with storage_faults():
@@ -196,7 +205,7 @@ class Snapshot:
         if self._held is None:
             return await self._listed(query.select([*columns, measure]))
         with storage_faults():
-            found = await query.select(["_rowid", measure]).to_arrow()
+            found = await fetched(query.select(["_rowid", measure]))
         rows = self._held.candidates(found.column("_rowid"), columns)
         return [{**row, measure: value} for row, value in zip(rows, found.column(measure).to_pylist(), strict=True)]
 
@@ -237,7 +246,7 @@ class Snapshot:
 
     async def _listed(self, query: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - three query classes share no base
         with storage_faults():
-            table = await query.to_arrow()
+            table = await fetched(query)
         rows: list[dict[str, Any]] = [_described(row) for row in table.to_pylist()]
         if any(row["scope"] != self.scope.name for row in rows):
             raise StorageUnavailableError
@@ -258,6 +267,16 @@ async def _warm(table: AsyncTable, index: str) -> None:
 
 def _kind(kind: str) -> Expr:
     return col("kind") == lit(kind)
+
+
+def _between(first: int, last: int) -> Expr:
+    # A range, not a list: a list looks every address up by itself and reads the same index page each time.
+    return (col("place") >= lit(first)) & (col("place") <= lit(last))
+
+
+def _window(rows: Iterable[dict[str, Any]], start: int, end: int) -> list[PassageRow]:
+    found = (passage_of(row) for row in rows if row["kind"] == PASSAGE)
+    return sorted((row for row in found if row.overlaps(start, end)), key=lambda row: row.start)
 
 
 def _described(row: dict[str, Any]) -> dict[str, Any]:
