@@ -121,7 +121,7 @@ async def test_strange_signs_around_words_do_not_hide_them(published: Location, 
     query, path = FINDING[strangeness]
     assert len(query) <= LONGEST
     found = await answers(published, query)
-    assert path in paths(found["lexical"])[:2]
+    assert path in paths(found["lexical"])[:4]  # the two scopes hold every text, and a question may match two
     for mode in ("hybrid", "rrf", "semantic"):
         assert set(paths(found[mode])) == set(TEXTS), mode
 

@@ -42,7 +42,7 @@ def fast(*, exact: bool) -> FastE5:
 
 @cache
 def expected() -> Vectors:
-    return COMMON.embed_passages([*TEXTS, LONG])
+    return COMMON.raw_passages([*TEXTS, LONG])
 
 
 def token_count_of_the_function(text: str) -> int:
@@ -57,7 +57,7 @@ def cosines(some: Vectors, others: Vectors) -> Vectors:
 
 @pytest.mark.parametrize("exact", sorted({True, not multiplies_bytes()}))
 def test_vectors_agree_with_those_of_the_function_s_engine(exact: bool) -> None:  # noqa: FBT001 - a parameter
-    found = fast(exact=exact).embed_passages([*TEXTS, LONG])
+    found = fast(exact=exact).raw_passages([*TEXTS, LONG])
     assert found.dtype == np.float32
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
     assert cosines(found, expected()).min() >= SAME

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from knowledge.schema import PASSAGE_MAX_CHARS
 from publish_knowledge.documents import Document, TextKind
 from publish_knowledge.outline import MAX_LINES, blocks
-from publish_knowledge.passages import SMALL_CHARS, WHOLE_CHARS, Passage, embedded_text, indexed_terms, split
+from publish_knowledge.passages import (
+    SMALL_CHARS,
+    TARGET_CHARS,
+    WHOLE_CHARS,
+    Passage,
+    embedded_text,
+    indexed_terms,
+    split,
+)
 from tests.support.datasets import document
 
 WORDS = st.sampled_from(
@@ -90,7 +98,9 @@ def test_no_cut_parts_a_line_end_or_a_letter_from_its_marks(text: str) -> None:
     for passage in split(text, "markdown")[1:]:
         before, after = text[passage.start - 1], text[passage.start]
         assert before + after != "\r\n"
-        assert not unicodedata.combining(after) or passage.start - _length_before(text, passage) >= WHOLE_CHARS
+        # A mark at the start of a line belongs to no letter.
+        if unicodedata.combining(after) and before not in "\r\n":
+            assert passage.start - _length_before(text, passage) >= WHOLE_CHARS
 
 
 def _length_before(text: str, passage: Passage) -> int:
@@ -170,21 +180,21 @@ def test_a_hash_line_in_plain_text_is_text() -> None:
 def test_small_paragraphs_are_gathered() -> None:
     text = "A short paragraph of a few words.\n\n" * 40
     sizes = [len(piece) for piece in texts(text)]
-    assert len(sizes) == 2
+    assert len(sizes) == len(text) // TARGET_CHARS + 1
     assert min(sizes) > SMALL_CHARS
 
 
 @pytest.mark.parametrize(
     "block",
     [
-        "```python\n" + "value = compute(value)\n" * 45 + "```\n",
-        "| name | value |\n|------|-------|\n" + "| some | thing |\n" * 60,
-        "name | value\n-----|------\n" + "some | thing\n" * 80,
-        "- an item of a list\n" * 50,
+        "```python\n" + "value = compute(value)\n" * 30 + "```\n",
+        "| name | value |\n|------|-------|\n" + "| some | thing |\n" * 40,
+        "name | value\n-----|------\n" + "some | thing\n" * 55,
+        "- an item of a list\n" * 35,
     ],
 )
 def test_code_tables_and_lists_are_kept_whole_where_they_fit(block: str) -> None:
-    assert 800 < len(block) <= WHOLE_CHARS
+    assert TARGET_CHARS < len(block) <= WHOLE_CHARS
     text = "Before it. " * 30 + "\n\n" + block + "\n" + "After it. " * 30
     assert [piece for piece in texts(text) if block.strip() in piece]
 
@@ -210,11 +220,11 @@ def test_long_prose_is_cut_between_sentences_in_any_script() -> None:
 
 def test_a_text_without_sentences_is_cut_between_words_and_one_without_words_anywhere() -> None:
     assert all(piece.endswith("word ") for piece in texts("word " * 1000))
-    assert {len(piece) for piece in texts("x" * 4000)} == {800}
+    assert {len(piece) for piece in texts("x" * 8 * TARGET_CHARS)} == {TARGET_CHARS}
 
 
 def test_headings_gone_wild_do_not_make_passages_without_end() -> None:
-    assert len(split("# a\nx\n" * 10_500, "markdown")) < 100
+    assert len(split("# a\nx\n" * 10_500, "markdown")) < 200
 
 
 def test_markdown_of_too_many_lines_is_split_as_plain_text() -> None:

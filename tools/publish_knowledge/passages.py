@@ -20,13 +20,13 @@ from publish_knowledge import compounds
 from publish_knowledge.documents import Document, TextKind
 from publish_knowledge.outline import Block, BlockKind, blocks
 
-TARGET_CHARS: Final = 800
-"""About 200 tokens of English: one thought, well inside what the embedding models read (512 tokens at most)."""
+TARGET_CHARS: Final = 500
+"""About 125 tokens of English: one thought, well inside what the embedding models read (512 tokens at most)."""
 
-WHOLE_CHARS: Final = 1_200
+WHOLE_CHARS: Final = 800
 """A list, a table or a piece of code is kept whole up to here: half a table answers no question."""
 
-SMALL_CHARS: Final = 200
+SMALL_CHARS: Final = 150
 """A smaller piece says too little to be found by, and joins its neighbour."""
 
 SEPARATOR: Final = " > "

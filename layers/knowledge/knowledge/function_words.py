@@ -1,7 +1,7 @@
 """Words that carry grammar and no topic, for the languages whose queries are told apart by them.
 
-Only queries are thinned, and only when a query holds at least two of one language's function words: a question is
-recognised by its grammar, while a keyword query such as `die hard` or `no` stays as it is. Nothing stored depends on
+Only queries are thinned, and only when a query holds at least three of one language's function words: a question is
+recognised by its grammar, while keywords and headings such as `die hard` or `use of the cache` stay as they are. Nothing stored depends on
 these lists. Spelling is folded (no accents, lower case).
 """
 
@@ -56,7 +56,7 @@ FUNCTION_WORDS: Final[dict[str, frozenset[str]]] = {
     "de": frozenset(_GERMAN.split()),
 }
 
-ENOUGH: Final = 2
+ENOUGH: Final = 3
 """Function words of one language in a query that make it a sentence of that language."""
 
 
