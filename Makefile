@@ -42,8 +42,8 @@ check: .venv/.installed ## Lint, check the format and the types, and walk the ho
 conformance: .venv/.installed tests/conformance/node_modules/.installed ## Run the official MCP suite against the handler (options in ARGS)
 	@$(RUN) -m tests.conformance $(ARGS)
 
-cost: .venv/.installed ## Measure what a million calls cost and write docs/cost.md
-	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.cost
+cost: .venv/.installed ## Measure what a million calls cost and write docs/cost.md (ARGS=--kept: only write)
+	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.cost $(ARGS)
 
 bench: .venv/.installed ## Measure speed, memory, requests and cost; one table (options in ARGS)
 	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.bench $(ARGS)

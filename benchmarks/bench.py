@@ -28,6 +28,7 @@ PARTS: Final[tuple[str, ...]] = (
     "cold",
     "rivals",
     "memory",
+    "cost",
 )
 """In the order in which they run: each the name of a module beside this one."""
 

@@ -1,0 +1,169 @@
+"""From measured calls to dollars, and the tables of `docs/cost.md`. Prices and assumptions come from `cost.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+MILLION: Final = 1_000_000
+_MONTH_HOURS: Final = 730
+LISTING: Final = "handshake or listing"
+SEARCH: Final = "search"
+READ: Final = "read"
+FIRST: Final = "first search"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Means of a kind of request in a scope of that many passages; `log_bytes` are the function's, with metrics."""
+
+    name: str
+    passages: int
+    milliseconds: float
+    gets: float
+    lists: float
+    log_bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """What `cost.json` holds: list prices in dollars, assumptions, a managed alternative's prices, and the measured."""
+
+    prices: Mapping[str, float]
+    assumptions: Mapping[str, float]
+    managed: Mapping[str, float]
+    as_of: str
+    start_milliseconds: float
+    kinds: tuple[Kind, ...]
+
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes that were measured, in passages."""
+        return sorted({kind.passages for kind in self.kinds if kind.passages})
+
+    def kind(self, name: str, passages: int = 0) -> Kind:
+        """What was measured of one kind of request at one size."""
+        return next(kind for kind in self.kinds if (kind.name, kind.passages) == (name, passages))
+
+
+def book_from(kept: Mapping[str, Any]) -> Book:
+    """Read the file's content."""
+    return Book(
+        kept["prices"],
+        kept["assumptions"],
+        kept["managed"],
+        kept["prices_as_of"],
+        kept["measured"]["start_milliseconds"],
+        tuple(Kind(**kind) for kind in kept["measured"]["kinds"]),
+    )
+
+
+def parts(book: Book, kind: Kind, memory_gb: float, seconds: float | None = None) -> dict[str, float]:
+    """Dollars of a million requests of a kind, by what they are paid for; the authorizer's share is Lambda's."""
+    price, assumed = book.prices, book.assumptions
+    taken = kind.milliseconds / 1000 if seconds is None else seconds
+    door = price["lambda_request"] + assumed["authorizer_gb_seconds"] * price["lambda_gb_second"]
+    each = {
+        "API Gateway": price["gateway_request"],
+        "Lambda": price["lambda_request"]
+        + taken * memory_gb * price["lambda_gb_second"]
+        + assumed["authorizer_share"] * door,
+        "S3": kind.gets * price["s3_get"] + kind.lists * price["s3_list"],
+        "CloudWatch logs": (kind.log_bytes + assumed["platform_log_bytes"]) / 1e9 * price["log_gb"],
+    }
+    return {name: MILLION * value for name, value in each.items()}
+
+
+def warm(book: Book, name: str, passages: int, memory_gb: float) -> dict[str, float]:
+    """A million calls of the tool in a warm function."""
+    return parts(book, book.kind(name, passages), memory_gb)
+
+
+def cold(book: Book, passages: int, memory_gb: float, *, snapshot: bool) -> dict[str, float]:
+    """A million searches of which each meets a new environment: started whole, or restored from a snapshot."""
+    kind = book.kind(FIRST, passages)
+    if not snapshot:
+        return parts(book, kind, memory_gb, (book.start_milliseconds + kind.milliseconds) / 1000)
+    restore = MILLION * book.prices["snapshot_restore_gb"] * memory_gb
+    found = parts(book, kind, memory_gb)
+    return {**found, "Lambda": found["Lambda"] + restore}
+
+
+def mixed(book: Book, passages: int, memory_gb: float) -> float:
+    """A million searches as assumed: some cold, each with its share of handshakes and listings."""
+    share = book.assumptions["cold_share"]
+    calls = (1 - share) * sum(warm(book, SEARCH, passages, memory_gb).values())
+    calls += share * sum(cold(book, passages, memory_gb, snapshot=True).values())
+    return calls + (book.assumptions["requests_per_call"] - 1) * sum(warm(book, LISTING, 0, memory_gb).values())
+
+
+def snapshot_month(book: Book, memory_gb: float) -> float:
+    """Dollars a month for keeping one version's snapshot."""
+    return book.prices["snapshot_gb_second"] * memory_gb * _MONTH_HOURS * 3600
+
+
+def managed_month(book: Book, units: float) -> float:
+    """Dollars a month of so many of the managed store's units, asked or not."""
+    return units * book.managed["unit_hour"] * _MONTH_HOURS
+
+
+def tables(book: Book, memory_mb: int) -> str:
+    """The Markdown between the marks of `docs/cost.md`."""
+    memory_gb = memory_mb / 1024
+    blocks = [_measured(book), _priced(book, memory_gb), _together(book, memory_gb), _beside(book, memory_gb)]
+    start = f"A start takes {book.start_milliseconds:.0f} ms here."
+    told = f"List prices as of {book.as_of}; {memory_mb} MB of memory. {start}"
+    return "\n\n".join([told, *("\n".join(block) for block in blocks)])
+
+
+def _measured(book: Book) -> Iterator[str]:
+    yield from ("| one request | passages | ms | S3 GET | S3 LIST | log bytes |", "|---|---:|---:|---:|---:|---:|")
+    for kind in book.kinds:
+        size = f"{kind.passages:,}" if kind.passages else ""
+        numbers = (f"{kind.milliseconds:.0f}", f"{kind.gets:.1f}", f"{kind.lists:.1f}", f"{kind.log_bytes:.0f}")
+        yield f"| {kind.name} | {size} | {' | '.join(numbers)} |"
+
+
+def _priced(book: Book, memory_gb: float) -> Iterator[str]:
+    rows: list[tuple[str, int, dict[str, float]]] = [(LISTING, 0, warm(book, LISTING, 0, memory_gb))]
+    for size in book.sizes:
+        rows += [(f"{name}, warm", size, warm(book, name, size, memory_gb)) for name in (SEARCH, READ)]
+        rows += [(f"{SEARCH}, cold, from the snapshot", size, cold(book, size, memory_gb, snapshot=True))]
+        rows += [(f"{SEARCH}, cold, without one", size, cold(book, size, memory_gb, snapshot=False))]
+    heads = list(rows[0][2])
+    yield f"| a million of | passages | {' | '.join(heads)} | together |"
+    yield "|---" + "|---:" * (len(heads) + 2) + "|"
+    for name, size, price in rows:
+        shown = " | ".join(_dollars(price[head]) for head in heads)
+        yield f"| {name} | {f'{size:,}' if size else ''} | {shown} | {_dollars(sum(price.values()))} |"
+
+
+def _together(book: Book, memory_gb: float) -> Iterator[str]:
+    share, requests = book.assumptions["cold_share"], book.assumptions["requests_per_call"]
+    yield f"| a million searches, {share:.0%} of them cold, {requests:g} requests each | dollars |"
+    yield "|---|---:|"
+    for size in book.sizes:
+        yield f"| {size:,} passages | {_dollars(mixed(book, size, memory_gb))} |"
+
+
+def _beside(book: Book, memory_gb: float) -> Iterator[str]:
+    least, usual = book.managed["units_least"], book.managed["units_redundant"]
+    size = book.sizes[len(book.sizes) // 2]
+    each = mixed(book, size, memory_gb)
+    yield f"| searches a month | all of this, {size:,} passages | the managed store alone, {least:g}…{usual:g} units |"
+    yield "|---:|---:|---:|"
+    floors = f"{_dollars(managed_month(book, least))} … {_dollars(managed_month(book, usual))}"
+    for calls in (10_000, 100_000, MILLION, 10 * MILLION):
+        yield f"| {calls:,} | {_dollars(each * calls / MILLION + snapshot_month(book, memory_gb))} | {floors} |"
+
+
+def _dollars(value: float) -> str:
+    return f"${value:,.2f}"
+
+
+def page(text: str, book: Book, memory_mb: int, marks: Sequence[str]) -> str:
+    """The document with its measured part written anew."""
+    before, _, rest = text.partition(marks[0])
+    _, _, after = rest.partition(marks[1])
+    return f"{before}{marks[0]}\n{tables(book, memory_mb)}\n{marks[1]}{after}"
