@@ -27,6 +27,7 @@ PARTS: Final[tuple[str, ...]] = (
     "warm",
     "cold",
     "rivals",
+    "lexical",
     "memory",
     "cost",
 )

@@ -11,7 +11,7 @@ from lancedb.index import FTS
 
 from knowledge.lance import any_term
 
-DEPTH: Final = 100
+DEPTH: Final = 128
 """Texts asked for; more than are measured, because the other side may rank them anew."""
 
 ICU_ENGLISH: Final[Mapping[str, Any]] = {
