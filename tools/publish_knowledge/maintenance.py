@@ -10,22 +10,13 @@ from knowledge.scopes import Scope, parse_scope
 from publish_knowledge import marker
 from publish_knowledge.store import Store, Table
 from publish_knowledge.tables import ScopeTables, require_scope
+from publish_knowledge.vector_index import index_named, wanted_index
 
 MAX_FRAGMENTS: Final = 10
 """Each fragment more costs every query a request more."""
 
 MAX_UNINDEXED: Final = 1_000
 """Rows outside the index are scanned by every query: about a millisecond for this many."""
-
-INDEX_VECTORS_FROM: Final = 2_000
-"""Passages from which a vector index pays: it is kept in a warm process, the bare column is read at every query."""
-
-PARTITION_ROWS: Final = 4_096
-"""Passages in one partition. All are probed, so more partitions only make more reads."""
-
-_OUTGROWN: Final = 4
-"""Partitions are made anew when there should be this many times more."""
-_INDEX_PREFIX: Final = "vector_in_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +60,28 @@ async def keep_quick(tables: ScopeTables) -> None:
         waiting = max((index.unindexed_rows for index in health.indexes.values()), default=0)
         if health.fragments > MAX_FRAGMENTS or waiting > MAX_UNINDEXED:
             await table.optimize()
-    await _index_vectors(tables.current)
+    await _index_vectors(tables)
 
 
 async def optimize_tables(tables: ScopeTables) -> None:
     """Optimize both tables, whether they need it or not, and index vectors where there are many."""
     for table in (tables.current, tables.revisions):
         await table.optimize()
-    await _index_vectors(tables.current)
+    await _index_vectors(tables)
 
 
-async def _index_vectors(table: Table) -> None:
+async def _index_vectors(tables: ScopeTables) -> None:
+    table = tables.current
     passages = await table.count({"kind": PASSAGE})
-    if passages < INDEX_VECTORS_FROM:
+    wanted = wanted_index(passages, tables.current_schema.field("vector").type.list_size)
+    if wanted is None:
         return
-    index = (await table.health()).indexes.get("vector")
-    wanted = max(1, passages // PARTITION_ROWS)
-    if index is None:
-        await table.index_vectors(f"{_INDEX_PREFIX}{wanted}", wanted)
-    elif wanted >= _OUTGROWN * int(index.name.removeprefix(_INDEX_PREFIX)):
-        await table.index_vectors(f"{_INDEX_PREFIX}{wanted}", wanted)
-        await table.drop_index(index.name)
+    present = (await table.health()).indexes.get("vector")
+    known = index_named(present.name) if present else None
+    if known is None or known.outgrown_by(wanted):
+        await table.index_vectors(wanted)
+        if present and present.name != wanted.name:
+            await table.drop_index(present.name)
 
 
 async def _report(scope: Scope, table: Table) -> OptimizeReport:

@@ -17,11 +17,12 @@ import lancedb
 import pyarrow as pa
 from lancedb import AsyncConnection, AsyncTable
 from lancedb.expr import Expr, col, lit
-from lancedb.index import FTS, Bitmap, BTree, IvfFlat
+from lancedb.index import FTS, Bitmap, BTree, IvfFlat, IvfRq
 
 from knowledge.dataset import normalized_uri
 from knowledge.faults import MissingTableError
 from publish_knowledge.guard import Guard
+from publish_knowledge.vector_index import SHORT_BITS, VectorIndex
 
 T = TypeVar("T")
 
@@ -206,10 +207,15 @@ class Table:
 
         await self._run(once)
 
-    async def index_vectors(self, name: str, partitions: int) -> None:
-        """Build a vector index of that name: vectors as they are, cosine."""
-        config = IvfFlat(distance_type="cosine", num_partitions=partitions)
-        await self._run(lambda table: table.create_index("vector", config=config, name=name))
+    async def index_vectors(self, index: VectorIndex) -> None:
+        """Build a vector index, cosine."""
+        partitions = index.partitions
+        config = (
+            IvfFlat(distance_type="cosine", num_partitions=partitions)
+            if index.exact
+            else IvfRq(distance_type="cosine", num_partitions=partitions, num_bits=SHORT_BITS)
+        )
+        await self._run(lambda table: table.create_index("vector", config=config, name=index.name))
 
     async def drop_index(self, name: str) -> None:
         """Remove an index by its name."""

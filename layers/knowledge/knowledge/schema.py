@@ -62,6 +62,10 @@ _BUCKET_BITS: Final = 16
 FARTHEST: Final = BUCKET_CHARS * ((1 << _BUCKET_BITS) - 16)
 """No text is as long: beyond, addresses would run into those of other items."""
 
+# Names of vector indexes, before the number of their partitions. Searches in short ones have to be refined.
+EXACT_INDEX: Final = "vector_exact_"
+SHORT_INDEX: Final = "vector_short_"
+
 _DIGEST_CHARS: Final = 32
 # Lance detects two writers of one row only where the key is declared; without it racing publishers double an item.
 _PRIMARY_KEY: Final = {"lance-schema:unenforced-primary-key": "true"}
