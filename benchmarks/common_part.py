@@ -1,7 +1,7 @@
 """Measure what all vectors of the local model have in common, on the sample base: `python -m benchmarks.common_part`.
 
 Writes the file that `knowledge.common_part` reads. Vectors made with another file do not fit: give the model's name
-in `knowledge.embedding` a new ending with it.
+in `knowledge.embedding` another ending with it.
 """
 
 from __future__ import annotations

