@@ -23,7 +23,7 @@ DEPTH: Final = 128
 
 _LEXICAL: Final = ["scope", "item_id", "start", "terms", "_score"]
 _SEMANTIC: Final = ["scope", "item_id", "start", "_distance"]
-_ROW: Final = ["scope", "item_id", "revision_id", "start", "heading", "text"]
+_ROW: Final = ["about", "state", "text"]
 """The columns that the tool asks for."""
 
 
