@@ -29,6 +29,7 @@ PARTS: Final[tuple[str, ...]] = (
     "rivals",
     "lexical",
     "memory",
+    "publishing",
     "cost",
 )
 """In the order in which they run: each the name of a module beside this one."""
