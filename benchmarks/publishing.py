@@ -106,12 +106,14 @@ def _changing(folder: Path, model: EmbeddingProvider) -> list[Figure]:
             # Files are never written again once they are there, so that links will do.
             shutil.copytree(dataset(folder, {TEAM: size}), place, copy_function=os.link)
         taken: dict[int, list[float]] = {size: [] for size in places}
-        for turn in range(CHANGES):
+        # The first turn counts for nothing: it is the one that finds whatever upkeep was left to do.
+        for turn in range(CHANGES + 1):
             for size, place in places.items():
                 one = document(folder, TEAM, size, 7 * turn)
                 started = time.perf_counter()
                 _publish(place, [replace(one, text=f"Changed. {one.text}")], model)
-                taken[size].append(1000 * (time.perf_counter() - started))
+                if turn:
+                    taken[size].append(1000 * (time.perf_counter() - started))
     ratio = statistics.median(taken[LARGE]) / statistics.median(taken[SMALL])
     detail = f"{LARGE:,} passages {spread(taken[LARGE])}, {SMALL:,} {spread(taken[SMALL])}"
     upkeep = f"{max(taken[LARGE]) / 1000:.1f} s at {LARGE:,}, {max(taken[SMALL]) / 1000:.1f} s at {SMALL:,} passages"
