@@ -9,7 +9,7 @@ SOURCES := functions layers tools
 CHECKED := $(SOURCES) $(wildcard tests benchmarks requirements)
 # The machine that a deployment package is for: this one's, unless told.
 ARCH ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
-PACKED := template.yaml $(shell find functions layers -name '*.py' -o -name '*.txt' -o -name Makefile)
+PACKED := template.yaml $(shell find functions layers -name __pycache__ -prune -o -type f -print)
 COVERAGE := --cov --cov-report=term
 UV := uv==0.13.9
 
