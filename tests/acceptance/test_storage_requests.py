@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterable
 
+import pytest
+
+from knowledge.scopes import Scope
+from publish_knowledge.maintenance import optimize_dataset
 from search_knowledge.app import Handler
-from tests.support.datasets import ANA, BEN, Location, document, item, put_one
+from tests.support.datasets import ANA, BEN, Location, document, item, put, put_one, within
 from tests.support.front_door import Json, call, switched_on
 from tests.support.s3 import READING, Request, S3Server
 
@@ -66,3 +71,35 @@ def test_a_window_of_a_very_long_text_costs_about_what_one_of_a_short_text_does(
         assert envelope["content"] == text[len(text) // 2 :][:4000]
         sent[path] = sum(request.sent for request in requests)
     assert sent["long.md"] <= 1.5 * sent["short.md"], sent
+
+
+def counted(server: S3Server, where: Location, calls: Iterable[Json]) -> list[int]:
+    """Requests of each call, by one function that has opened nothing yet."""
+    counts = []
+    with opened(where) as handler:
+        for arguments in calls:
+            with server.recorded() as requests:
+                assert call(handler, arguments, authorizer=claims_of("ana"))["type"] != "knowledge_error"
+            counts.append(len(requests))
+    return counts
+
+
+@pytest.mark.parametrize("upkeep", ["optimized", "waiting"])
+def test_calls_ask_for_little_and_no_more_beside_other_scopes(
+    s3_server: S3Server, bucket: Location, upkeep: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Looking for a new version, every few seconds, is one request more; not in a test that may be slow.
+    monkeypatch.setattr("knowledge.dataset.REFRESH_SECONDS", 3600.0)
+    queries: list[Json] = [{"query": f"valve of pump {number}"} for number in range(5)]
+    reads: list[Json] = [{"knowledge_item_id": item(ANA, "notes", f"{number}.md")} for number in range(5)]
+    asyncio.run(put(bucket, ANA, "notes", {f"{number}.md": SENTENCE.format(number) * 9 for number in range(40)}))
+    if upkeep == "optimized":
+        asyncio.run(within(bucket, optimize_dataset))
+    alone = counted(s3_server, bucket, queries), counted(s3_server, bucket, reads)
+    first, *warm = alone[0]
+    assert first <= 60
+    assert max(warm) <= 8
+    assert max(alone[1][1:]) <= 6
+    for number in range(3):
+        asyncio.run(put(bucket, Scope("team", f"other-{number}"), "notes", {"a.md": "Another pump."}))
+    assert (counted(s3_server, bucket, queries), counted(s3_server, bucket, reads)) == alone
