@@ -96,7 +96,8 @@ clean: ## Remove what the other targets made
 # One folder for each machine, so that neither build undoes the other. SAM's own cache does not see ARCH and MODELS.
 .aws-sam/x86_64.stamp .aws-sam/arm64.stamp: .aws-sam/%.stamp: .venv-deploy/.installed $(PACKED)
 	@echo 'Building the deployment package for $*'
-	@mkdir -p .aws-sam
+	@# The stamp has the time of the beginning: what is changed meanwhile is built the next time.
+	@mkdir -p .aws-sam && touch .aws-sam/$*.begun
 	@PATH="$(CURDIR)/.venv-deploy/bin:$$PATH" MAKEFLAGS= ARCH=$* SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 sam build \
 		--no-cached --build-dir .aws-sam/$* --parameter-overrides Architecture=$* >.aws-sam/$*.log 2>&1 || \
 		{ cat .aws-sam/$*.log >&2; exit 1; }
@@ -105,7 +106,7 @@ clean: ## Remove what the other targets made
 	@mv .aws-sam/$*/template.new .aws-sam/$*/template.yaml
 	@find .aws-sam/$*/*Function .aws-sam/$*/KnowledgeLayer -name __pycache__ -prune -exec rm -rf {} +
 	@.venv-deploy/bin/python -m compileall -q --invalidation-mode unchecked-hash .aws-sam/$*/*Function .aws-sam/$*/KnowledgeLayer
-	@touch $@
+	@mv .aws-sam/$*.begun $@
 
 # The suite and the Node that it needs, which no other part does.
 tests/conformance/node_modules/.installed: tests/conformance/package.json tests/conformance/.npmrc
