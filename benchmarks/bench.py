@@ -26,6 +26,8 @@ FOLDER: Final = Path(__file__).resolve().parent.parent / ".data/bench"
 PARTS: Final[tuple[str, ...]] = (
     "warm",
     "cold",
+    "s3",
+    "growth",
     "rivals",
     "lexical",
     "memory",
