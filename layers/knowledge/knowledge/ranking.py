@@ -29,6 +29,9 @@ RRF_K: Final = 60
 
 _RRF_MAXIMUM: Final = 2 / (RRF_K + 1)
 
+_DEVIATIONS: Final = 4.5
+"""A pool's best usually lies so many standard deviations above its lowest; one further off counts for more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -59,7 +62,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One side's normalised measures (0..1) and ranks of items, by raw measure."""
+    """One side's normalised measures (from 0, about 1 for a good best) and ranks of items, by raw measure."""
 
     normalised: Mapping[float, float]
     ranks: Mapping[float, int]
@@ -67,6 +70,11 @@ class _Side:
     def weighted(self, weight: float) -> dict[float | None, float]:
         """Shares in the fused score by raw measure; no measure, no share."""
         return {None: 0.0, **{raw: weight * value for raw, value in self.normalised.items()}}
+
+    @property
+    def top(self) -> float:
+        """What no normalised measure exceeds, at least 1."""
+        return max(1.0, *self.normalised.values()) if self.normalised else 1.0
 
     def reciprocal(self) -> dict[float | None, float]:
         """The same for reciprocal rank fusion."""
@@ -103,7 +111,8 @@ def _fused(pool: Sequence[Candidate], mode: Mode, alpha: float, lexical: _Side, 
         shares, top = (lexical.reciprocal(), semantic.reciprocal()), _RRF_MAXIMUM
     else:
         weight = {"lexical": 1.0, "semantic": 0.0}.get(mode, alpha)
-        shares, top = (lexical.weighted(weight), semantic.weighted(1 - weight)), 1.0
+        shares = lexical.weighted(weight), semantic.weighted(1 - weight)
+        top = weight * lexical.top + (1 - weight) * semantic.top
     words, meaning = shares
     return [((words[one.lexical] + meaning[one.semantic]) / top, one) for one in pool]
 
@@ -123,23 +132,41 @@ def _best_of_each_item(fused: Fused) -> Fused:
 
 
 def _lexical_side(found: Measured, possible: float) -> _Side:
-    """BM25 has a natural zero. Its top is between the best there is and the best there could be.
+    """BM25 has a natural zero, and a best that may be poor: the evidence is how near it comes to what is possible.
 
-    Their geometric mean: the first alone makes a stray word count in full, the second alone punishes long questions.
+    Of that, a passage gets the mean of its share in the best and its place in the pool. The evidence counts by its
+    root: in full it would punish long questions, not at all it would make a stray word a perfect match.
     """
     raw = {value for _, value in found}
     best = max(raw, default=0.0)
-    top = math.sqrt(best * max(best, possible)) if best > 0 else 0.0
-    normalised = {value: max(value, 0.0) / top if top > 0 else 1.0 for value in raw}
+    if best <= 0:
+        return _Side(dict.fromkeys(raw, 1.0), _item_ranks(found, raw))
+    evidence = math.sqrt(best / max(best, possible))
+    places = _places(found)
+    normalised = {value: evidence * (max(value, 0.0) / best + places[value]) / 2 for value in raw}
     return _Side(normalised, _item_ranks(found, raw))
 
 
 def _semantic_side(found: Measured) -> _Side:
-    """Cosines of one model lie in a narrow band, so this pool's band is stretched; a single value counts in full."""
-    raw = {value for _, value in found}
-    low, top = min(raw, default=0.0), max(raw, default=0.0)
-    normalised = {value: (value - low) / (top - low) if top > low else 1.0 for value in raw}
-    return _Side(normalised, _item_ranks(found, raw))
+    """Cosines have no zero of their own: only places in this pool count."""
+    places = _places(found)
+    return _Side(places, _item_ranks(found, places))
+
+
+def _places(found: Measured) -> dict[float, float]:
+    """From 0 for the pool's lowest to about 1; beyond it for a best far ahead. Equal measures count in full."""
+    values = [value for _, value in found]
+    low, width = min(values, default=0.0), _width(values)
+    return {value: (value - low) / width if width > 0 else 1.0 for value in set(values)}
+
+
+def _width(values: Sequence[float]) -> float:
+    """The band that a pool's measures fill, without what lies far ahead: the range of a small pool, else the spread."""
+    if not values:
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    return min(max(values) - min(values), _DEVIATIONS * spread)
 
 
 def _item_ranks(found: Measured, raw: Iterable[float]) -> dict[float, int]:
