@@ -29,6 +29,13 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture(params=["held", "asked row by row"], autouse=True)
+def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small scopes are held in memory, large ones are not: each test runs as if its scopes were either."""
+    if request.param != "held":
+        monkeypatch.setattr("knowledge.held.HELD_ROWS", 0)
+
+
 async def test_every_mode_finds_the_right_item_first(location: Location) -> None:
     await put(location, ANA, "notes", TEXTS)
     async with service(location) as reader:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from knowledge.concurrency import both, together
 from knowledge.errors import DatasetMismatchError, StorageUnavailableError
 from knowledge.faults import MissingTableError, StaleVersionError, storage_faults
-from knowledge.held import Shelf
+from knowledge.held import Shelf, most_held
 from knowledge.lance import connect
 from knowledge.schema import MARKER_TABLE, META_DIMENSIONS, META_MODEL, META_SCHEMA, META_SCOPE, SCHEMA_VERSION
 from knowledge.snapshot import Snapshot, Tables
@@ -107,11 +107,12 @@ class Dataset:
         # Before all that runs side by side: what two connections load, they do not share.
         await self._connected()
         # The marker is looked at beside the tables: nothing that they say is used if it is not as it should be.
-        opening = together(self._snapshot(scope, searching=searching) for scope in scopes)
+        most = most_held(len(scopes))
+        opening = together(self._snapshot(scope, most, searching=searching) for scope in scopes)
         _, found = await both(self.open(), opening)
         return [snapshot for snapshot in found if snapshot is not None]
 
-    async def _snapshot(self, scope: Scope, *, searching: bool) -> Snapshot | None:
+    async def _snapshot(self, scope: Scope, most: int, *, searching: bool) -> Snapshot | None:
         opened = await self._opened(scope, scope.current_table, searching=searching)
         if opened.table is None:
             return None
@@ -119,7 +120,7 @@ class Dataset:
         async def loader() -> AsyncTable:
             return opened.loader or await self._open_loader(scope.current_table)
 
-        tables = Tables(opened.table, self._revisions_opener(scope), opened.known, loader, self._shelf)
+        tables = Tables(opened.table, self._revisions_opener(scope), opened.known, loader, self._shelf, most)
         return Snapshot(scope, tables)
 
     def _revisions_opener(self, scope: Scope) -> Callable[[bool], Awaitable[AsyncTable | None]]:

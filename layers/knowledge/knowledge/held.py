@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 HELD_ROWS: Final = 20_000
 """Scopes with more rows, counting heads and history, are asked row by row: they would take too long to load."""
 
+CALL_ROWS: Final = 100_000
+"""Rows that one call may hold: a caller with more scopes has smaller ones held, so that memory stays bounded."""
+
 SHELF_BYTES: Final = 128 * 1024 * 1024
 """All scopes held in a process together; the ones not asked for longest go first."""
 
@@ -34,6 +37,11 @@ COLUMNS: Final = [
 ]  # fmt: skip
 _TOLD: Final = [name for name in COLUMNS if name != "terms"]
 _ROW_ID: Final = "_rowid"
+
+
+def most_held(scopes: int) -> int:
+    """Rows up to which each of so many scopes in one call is held."""
+    return min(HELD_ROWS, CALL_ROWS // max(1, scopes))
 
 
 @dataclass(frozen=True, slots=True)

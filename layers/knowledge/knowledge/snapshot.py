@@ -77,6 +77,7 @@ class Tables:
     known: dict[str, Any]
     open_loader: Callable[[], Awaitable[AsyncTable]]
     shelf: Shelf
+    most_held: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Snapshot:
 
     async def prepare(self) -> None:
         """Load a small scope before it is searched; one that was loaded in this version is at hand."""
-        if await self._once("rows", self._count_rows) <= HELD_ROWS:
+        if await self._once("rows", self._count_rows) <= self._tables.most_held:
             self._held = await self._from_shelf() or await self._loaded()
 
     async def passages(self) -> int:
