@@ -112,7 +112,7 @@ def tables(book: Book, memory_mb: int) -> str:
     """The Markdown between the marks of `docs/cost.md`."""
     memory_gb = memory_mb / 1024
     blocks = [_measured(book), _priced(book, memory_gb), _together(book, memory_gb), _beside(book, memory_gb)]
-    start = f"A start takes {book.start_milliseconds:.0f} ms here."
+    start = f"A start takes {book.start_milliseconds:.0f} ms here, with one processor."
     told = f"List prices as of {book.as_of}; {memory_mb} MB of memory. {start}"
     return "\n\n".join([told, *("\n".join(block) for block in blocks)])
 
