@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from knowledge.analysis import query_terms, query_words
 from knowledge.concurrency import together
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     Passage = tuple[str, int]
     Shown = tuple[dict[str, Head], dict[Passage, PassageRow]]
 
+HAND_OVER_SECONDS: Final = 0.002
+"""Longest wait for the embedding's thread; it takes a tenth of a millisecond, and longer only while all are busy."""
+
 
 async def search(
     snapshots: Sequence[Snapshot], request: SearchRequest, embed: Callable[[str], Vectors]
@@ -40,7 +44,8 @@ async def search(
 @contextmanager
 def asked(request: SearchRequest, embed: Callable[[str], Vectors]) -> Iterator[Question]:
     """A request's question, to be answered inside; its vector is on the way meanwhile, beside whatever is awaited."""
-    vector = asyncio.ensure_future(_embedded(request.query, embed)) if request.mode in SEMANTIC_MODES else None
+    semantic = request.mode in SEMANTIC_MODES
+    vector = asyncio.ensure_future(_embedded(_begun(request.query, embed))) if semantic else None
     try:
         yield Question(request, query_words(request.query), vector)
     finally:
@@ -58,9 +63,25 @@ async def answer(snapshots: Sequence[Snapshot], question: Question) -> SearchAns
     return SearchAnswer(request.mode, alpha, tuple(await _hits(found, question)))
 
 
-async def _embedded(query: str, embed: Callable[[str], Vectors]) -> Vectors:
+def _begun(query: str, embed: Callable[[str], Vectors]) -> asyncio.Future[Vectors]:
+    """The embedding, already going on in a thread.
+
+    A new thread gets its turn when this one waits for something, which would be a tenth of a search later: so wait.
+    """
+    started = threading.Event()
+
+    def work() -> Vectors:
+        started.set()
+        return embed(query)
+
+    made = asyncio.get_running_loop().run_in_executor(None, work)
+    started.wait(HAND_OVER_SECONDS)
+    return made
+
+
+async def _embedded(made: asyncio.Future[Vectors]) -> Vectors:
     try:
-        return await asyncio.to_thread(embed, query)
+        return await made
     except Exception as error:
         raise StorageUnavailableError from error
 
