@@ -1,8 +1,8 @@
 """Words that carry grammar and no topic, for the languages whose queries are told apart by them.
 
 Only queries are thinned, and only when a query holds at least three of one language's function words: a question is
-recognised by its grammar, while keywords and headings such as `die hard` or `use of the cache` stay as they are. Nothing stored depends on
-these lists. Spelling is folded (no accents, lower case).
+recognised by its grammar, while keywords and headings such as `die hard` or `use of the cache` stay as they are.
+Nothing stored depends on these lists. Spelling is folded (no accents, lower case).
 """
 
 from __future__ import annotations
