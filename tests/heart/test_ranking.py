@@ -22,7 +22,7 @@ CANDIDATES = st.builds(Candidate, st.sampled_from("abcdefgh"), st.integers(0, 3)
 )
 POOLS = st.lists(CANDIDATES, max_size=24, unique_by=lambda one: (one.item_id, one.start))
 ALPHAS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.floats(0, 1)
-EVIDENCE = st.builds(Evidence, st.floats(0, 60))
+EVIDENCE = st.builds(Evidence, st.floats(0, 60), st.just(0.0) | st.floats(0, 30))
 ALL_MODES = st.sampled_from(MODES)
 
 
@@ -113,3 +113,13 @@ def test_an_item_is_represented_by_its_best_passage() -> None:
 def test_weak_lexical_evidence_does_not_count_as_a_full_match() -> None:
     pool = [Candidate("stopword", 0, 1.0, 0.75), Candidate("meaning", 0, None, 0.9)]
     assert items(rank(pool, "hybrid", 0.5, Evidence(lexical_possible=20.0))) == ["meaning", "stopword"]
+
+
+def test_among_few_hits_a_right_one_keeps_its_share_beside_a_stray_word() -> None:
+    pool = [
+        Candidate("stray", 0, 2.4, 0.33),
+        Candidate("other", 0, 1.9, 0.34),
+        Candidate("right", 0, 1.6, 0.51),
+        Candidate("far", 0, None, 0.05),
+    ]
+    assert items(rank(pool, "hybrid", 0.5, Evidence(lexical_possible=5.2)))[0] == "right"

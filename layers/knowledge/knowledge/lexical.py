@@ -58,10 +58,13 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Comparable:
-    """Scores of every pool's hits on one scale, and the score of a text that has each word of the query once."""
+    """Scores of every pool's hits on one scale, in the pools' order."""
 
     scores: tuple[tuple[float, ...], ...]
     possible: float
+    """The score of a text that has each word of the query once."""
+    floor: float
+    """What further passages may score that no pool holds; 0 where the pools are complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +96,11 @@ def compare(pools: Sequence[Counted], query: Sequence[Sequence[str]]) -> Compara
     statistics = _common(pools)
     possible = math.fsum(_word_weight(word, statistics) for word in query)
     if sum(1 for each in pools if each.hits) <= 1:
-        return Comparable(tuple(tuple(hit.score for hit in each.pool.hits) for each in pools), possible)
-    return Comparable(tuple(tuple(_bm25(hit, statistics) for hit in each.hits) for each in pools), possible)
+        scores = tuple(tuple(hit.score for hit in each.pool.hits) for each in pools)
+    else:
+        scores = tuple(tuple(_bm25(hit, statistics) for hit in each.hits) for each in pools)
+    floors = (min(own) for each, own in zip(pools, scores, strict=True) if own and not each.pool.complete)
+    return Comparable(scores, possible, max(floors, default=0.0))
 
 
 def _counts(hit: Retrieved, asked: frozenset[str]) -> HitCounts:

@@ -45,9 +45,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the sides could have measured: `lexical_possible` is the score of a text with every word of the query."""
+    """What the lexical side could have measured: a text with every word, and the passages that it left out."""
 
     lexical_possible: float = 0.0
+    lexical_floor: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class _Side:
 def rank(candidates: Iterable[Candidate], mode: Mode, alpha: float, evidence: Evidence) -> list[Ranked]:
     """Items in order of their fused score; `alpha` is the lexical weight of hybrid."""
     pool = sorted(candidates, key=attrgetter("item_id", "start"))
-    lexical = _lexical_side(_measured(pool, attrgetter("lexical")), evidence.lexical_possible)
+    lexical = _lexical_side(_measured(pool, attrgetter("lexical")), evidence)
     semantic = _semantic_side(_measured(pool, attrgetter("semantic")))
     best = _best_of_each_item(_fused(_asked(pool, mode), mode, alpha, lexical, semantic))
     return [_ranked(one, score, lexical, semantic) for score, one in best]
@@ -131,7 +132,7 @@ def _best_of_each_item(fused: Fused) -> Fused:
     return sorted(best.values(), key=itemgetter(0), reverse=True)
 
 
-def _lexical_side(found: Measured, possible: float) -> _Side:
+def _lexical_side(found: Measured, evidence: Evidence) -> _Side:
     """BM25 has a natural zero, and a best that may be poor: the evidence is how near it comes to what is possible.
 
     Of that, a passage gets the mean of its share in the best and its place in the pool. The evidence counts by its
@@ -141,32 +142,33 @@ def _lexical_side(found: Measured, possible: float) -> _Side:
     best = max(raw, default=0.0)
     if best <= 0:
         return _Side(dict.fromkeys(raw, 1.0), _item_ranks(found, raw))
-    evidence = math.sqrt(best / max(best, possible))
-    places = _places(found)
-    normalised = {value: evidence * (max(value, 0.0) / best + places[value]) / 2 for value in raw}
+    top = math.sqrt(best / max(best, evidence.lexical_possible))
+    # Where nothing was left out, what was not found scores nothing: the place is the share.
+    places = _places(found, evidence.lexical_floor) if evidence.lexical_floor > 0 else {one: one / best for one in raw}
+    normalised = {value: top * (max(value, 0.0) / best + max(places[value], 0.0)) / 2 for value in raw}
     return _Side(normalised, _item_ranks(found, raw))
 
 
 def _semantic_side(found: Measured) -> _Side:
     """Cosines have no zero of their own: only places in this pool count."""
-    places = _places(found)
+    places = _places(found, min((value for _, value in found), default=0.0))
     return _Side(places, _item_ranks(found, places))
 
 
-def _places(found: Measured) -> dict[float, float]:
-    """From 0 for the pool's lowest to about 1; beyond it for a best far ahead. Equal measures count in full."""
+def _places(found: Measured, low: float) -> dict[float, float]:
+    """From 0 at `low` to about 1; beyond it for a best far ahead. Equal measures count in full."""
     values = [value for _, value in found]
-    low, width = min(values, default=0.0), _width(values)
+    width = _width(values, low)
     return {value: (value - low) / width if width > 0 else 1.0 for value in set(values)}
 
 
-def _width(values: Sequence[float]) -> float:
+def _width(values: Sequence[float], low: float) -> float:
     """The band that a pool's measures fill, without what lies far ahead: the range of a small pool, else the spread."""
     if not values:
         return 0.0
     mean = math.fsum(values) / len(values)
     spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
-    return min(max(values) - min(values), _DEVIATIONS * spread)
+    return min(max(values) - low, _DEVIATIONS * spread)
 
 
 def _item_ranks(found: Measured, raw: Iterable[float]) -> dict[float, int]:

@@ -96,7 +96,8 @@ def _fused(found: Sequence[Found], question: Question) -> list[Ranked]:
     }
     semantic = {hit.passage: hit.score for one in found for hit in one.semantic}
     candidates = [Candidate(*key, lexical.get(key), semantic.get(key)) for key in lexical.keys() | semantic.keys()]
-    return rank(candidates, question.request.mode, question.request.alpha, Evidence(comparable.possible))
+    evidence = Evidence(comparable.possible, comparable.floor)
+    return rank(candidates, question.request.mode, question.request.alpha, evidence)
 
 
 async def _hits(found: Sequence[Found], question: Question) -> list[SearchHit]:
