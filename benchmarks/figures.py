@@ -35,8 +35,13 @@ class Figure:
         return self.measured <= self.target if self.at_most else self.measured >= self.target
 
     def as_dict(self) -> dict[str, Any]:
-        """The figure as JSON has it."""
-        return {**asdict(self), "passes": self.passes}
+        """The figure as JSON has it, whatever kind of number was measured."""
+        passes = self.passes
+        return {
+            **asdict(self),
+            "measured": float(self.measured),
+            "passes": passes if passes is None else bool(passes),
+        }
 
     def row(self) -> tuple[str, ...]:
         """The figure as a line of the table."""

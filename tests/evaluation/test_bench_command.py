@@ -6,6 +6,7 @@ import json
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks import bench
@@ -30,6 +31,11 @@ def test_the_table_has_a_line_for_each_figure() -> None:
         ["growth", "recall@10", "≥ 0.95", "0.95", "1,000 passages", "pass"],
         ["memory", "peak", "512 MB", "100,000 passages"],
     ]
+
+
+def test_a_number_of_any_kind_goes_into_json() -> None:
+    kept = Figure("growth", "recall@10", 0.9, np.float32(0.5), "", "n=9").as_dict()  # type: ignore[arg-type]
+    assert json.loads(json.dumps(kept))["measured"] == 0.5
 
 
 def test_numbers_keep_three_digits() -> None:
