@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.figures import Figure, spread
+from benchmarks.processors import one_processor
 from knowledge.embedding import LOCAL, provider
 from knowledge.schema import SCHEMA_VERSION, digest
 from knowledge.scopes import Scope
@@ -86,7 +87,7 @@ def measure(folder: Path) -> list[Figure]:
         plain, settings={**plain.settings, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "/dev/null"}
     )
     without = _taken_in_turns(ours, bare, machine, kept, OTHER_ROUNDS)
-    with _one_processor():
+    with one_processor():
         alone = _taken_in_turns(ours, plain, machine, kept, OTHER_ROUNDS)
     return [
         Figure("cold", "start to first answer / plain imports", TARGET, pair.ratio, "", pair.detail),
@@ -100,7 +101,7 @@ def start_of_ours(folder: Path) -> float:
     make(*NEEDED)
     kept = folder / "cold"
     ours = _ours(sample_dataset(kept))
-    with _one_processor():
+    with one_processor():
         return statistics.median([_start(ours, _machine(), kept) for _ in range(OTHER_ROUNDS)][1:])
 
 
@@ -187,14 +188,3 @@ def _start(side: Side, machine: Machine, kept: Path) -> float:
         if not side.is_answer(answer):
             raise RuntimeError(f"{side.function.name} answered {answer}; its log ends:\n{tail(running.log)}")
     return milliseconds
-
-
-@contextmanager
-def _one_processor() -> Iterator[None]:
-    """What is started meanwhile has one processor, as a function of 1,769 MB has."""
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(allowed)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, allowed)

@@ -19,9 +19,11 @@ from knowledge.embedding import MultilingualE5
 from publish_knowledge.passages import embedded_text, split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from publish_knowledge.documents import Document
+
+    Parts = Callable[[Document], Iterator[str]]
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s*")
 _MARKUP: Final = "#-* \n"
@@ -40,7 +42,7 @@ def main() -> None:
     say(f"written: {KEPT}")
 
 
-def _by_language(documents: Sequence[Document], parts: _Parts) -> Mapping[str, Sequence[str]]:
+def _by_language(documents: Sequence[Document], parts: Parts) -> Mapping[str, Sequence[str]]:
     found: defaultdict[str, list[str]] = defaultdict(list)
     for document in documents:
         found[document.language].extend(parts(document))
@@ -61,11 +63,6 @@ def _sentences(document: Document) -> Iterator[str]:
 def _count(texts: Mapping[str, Sequence[str]]) -> int:
     return sum(map(len, texts.values()))
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    _Parts = Callable[[Document], Iterator[str]]
 
 if __name__ == "__main__":
     main()

@@ -15,11 +15,11 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks import cold
+from benchmarks.calls import member_of, require_answer
 from benchmarks.counted_s3 import CountedS3, counted_s3
 from benchmarks.figures import Figure
 from benchmarks.prices import FIRST, LISTING, READ, SEARCH, Book, Kind, book_from, mixed, page, tables
@@ -46,7 +46,7 @@ ROUNDS: Final = 4
 FIRSTS: Final = 3
 PAUSE_SECONDS: Final = 3.1
 """Longer than a handle lives, so that every call looks at its tables anew: the dear case, of little traffic."""
-_CALLER: Final = {"sub": "ana", "scope": "knowledge:read", "teams": json.dumps([TEAM])}
+_CALLER: Final = member_of(TEAM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,7 @@ class Bench:
             started = time.perf_counter()
             answer = handler(event, Context())
             milliseconds = 1000 * (time.perf_counter() - started)
-        if answer["statusCode"] != HTTPStatus.OK or '"isError":true' in answer["body"]:
-            raise RuntimeError(answer["body"])
+        require_answer(answer)
         requests = self.store.taken()
         lists = sum(one.kind == "LIST" for one in requests)
         return milliseconds, len(requests) - lists, lists, len(log.getvalue()) - before + len(printed.getvalue())

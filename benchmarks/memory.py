@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.calls import member_of
 from benchmarks.figures import Figure, number
 from benchmarks.function import EVERY
 from benchmarks.synthetic import dataset, item, item_count
 from benchmarks.texts import questions
 from knowledge.requests import MODES
+from search_knowledge.snapstart import LAMBDA_MARK
 from tests.support.front_door import request, rest_event, tool_call
 
 PART: Final = "memory"
@@ -32,7 +34,7 @@ MOST: Final = 1_000.0
 MOST_GROWTH: Final = 20.0
 """Megabytes: what a memory allocator's own moods come to. A leak of a few kilobytes a call would show as more."""
 
-_CALLER: Final = {"sub": "ana", "scope": "knowledge:read", "teams": json.dumps([TEAM])}
+_CALLER: Final = member_of(TEAM)
 _SHARES: Final = {"search": 10, "read": 45, "refused": 25, "list": 20}
 """How many of a hundred calls are of which kind; fewer searches than in life, because they take the time."""
 _ROOT: Final = Path(__file__).resolve().parent.parent
@@ -66,7 +68,7 @@ def _run(path: Path, events: Path, figures: Path) -> None:
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
         # Its mere presence makes the process load as it does in Lambda.
-        "AWS_LAMBDA_RUNTIME_API": "none",
+        LAMBDA_MARK: "none",
         "LANCEDB_URI": str(path),
         "RUNTIME_SWITCH": "on",
         "POWERTOOLS_METRICS_NAMESPACE": PART,

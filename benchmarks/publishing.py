@@ -9,8 +9,7 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -19,6 +18,7 @@ import numpy as np
 
 from benchmarks.figures import Figure, number, spread
 from benchmarks.pages import without_headings
+from benchmarks.processors import one_processor
 from benchmarks.synthetic import BASE, dataset, document
 from benchmarks.texts import documents_of_sample, sample
 from knowledge.embedding import LOCAL, EmbeddingProvider, MultilingualE5, Vectors, provider
@@ -131,7 +131,7 @@ def _embedding(folder: Path) -> list[Figure]:
     drawn = random.Random(11)
     known = sample(folder)
     texts = [known.text(drawn.choice(known.topics), drawn) for _ in range(EMBEDDED * (ROUNDS + 1))]
-    with _one_core():
+    with one_processor():
         taken: dict[FastE5 | MultilingualE5, list[float]] = {fast: [], original: []}
         close: list[float] = []
         for turn in range(ROUNDS + 1):
@@ -155,16 +155,6 @@ def _timed(model: FastE5 | MultilingualE5, texts: Sequence[str], taken: list[flo
     found = model.raw_passages(texts)
     taken.append(time.perf_counter() - started)
     return found
-
-
-@contextmanager
-def _one_core() -> Iterator[None]:
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, cores)
 
 
 def _quality(fast: EmbeddingProvider, original: EmbeddingProvider) -> Figure:

@@ -21,6 +21,7 @@ from typing import Any, Final
 import lancedb
 import numpy as np
 
+from benchmarks.calls import member_of
 from benchmarks.cold import make, plain_layer, sample_dataset
 from benchmarks.contestant import ROOT, Contestant, Turn
 from benchmarks.figures import Figure, spread
@@ -33,7 +34,7 @@ from tests.support.front_door import rest_event, tool_call
 PART: Final = "rivals"
 NEEDED: Final = (".venv-lambda/.installed", ".venv-rivals/.installed")
 SCOPES: Final = (Scope("owner", "ana"), Scope("team", "support"), Scope("team", "field"))
-CALLER: Final = {"sub": "ana", "scope": "knowledge:read", "teams": '["support", "field"]'}
+CALLER: Final = member_of("support", "field")
 QUERY_PREFIX: Final = "query: "
 PASSAGE_PREFIX: Final = "passage: "
 

@@ -35,6 +35,7 @@ FIRSTS: Final = 9
 CALLS: Final = 60
 WARM_UP: Final = 5
 MOST_CHANGE: Final = 1.05
+_TOO_LARGE: Final = "in a scope too large to be held in memory"
 
 Measure = Literal["waves", "requests", "bytes"]
 MEASURES: Final[tuple[Measure, ...]] = ("waves", "requests", "bytes")
@@ -142,9 +143,9 @@ def measure(folder: Path) -> list[Figure]:
     large = _costs(folder, {TEAM: LARGE})
     return [
         *(_figure(target, alone[target.kind]) for target in TARGETS),
-        *(_sent(kind, costs) for kind, costs in alone.items()),
+        *(_reported(kind, "bytes", costs, PASSAGES) for kind, costs in alone.items()),
         _change(alone, crowded),
-        *(_reported(kind, measure, costs) for kind, costs in large.items() for measure in MEASURES),
+        *(_reported(kind, measure, costs, LARGE, _TOO_LARGE) for kind, costs in large.items() for measure in MEASURES),
     ]
 
 
@@ -162,20 +163,18 @@ def _costs(folder: Path, scopes: dict[str, int]) -> Costs:
 def _figure(target: Target, costs: Sequence[Cost]) -> Figure:
     values = _values(costs, target.measure)
     value = statistics.median(values) if target.measure == "waves" else max(values)
-    name = f"{target.kind}, {target.measure}" + (f", {target.when}" if target.when else "")
+    name = _name(target.kind, target.measure, target.when)
     return Figure(PART, name, target.most, value, "", _detail(values, PASSAGES))
 
 
-def _sent(kind: str, costs: Sequence[Cost]) -> Figure:
-    sent = [value / 1000 for value in _values(costs, "bytes")]
-    return Figure(PART, f"{kind}, bytes", None, statistics.median(sent), "kB", _detail(sent, PASSAGES))
-
-
-def _reported(kind: str, measure: Measure, costs: Sequence[Cost]) -> Figure:
+def _reported(kind: str, measure: Measure, costs: Sequence[Cost], passages: int, when: str = "") -> Figure:
     scale, unit = (1000, "kB") if measure == "bytes" else (1, "")
     values = [value / scale for value in _values(costs, measure)]
-    name = f"{kind}, {measure}, in a scope too large to be held in memory"
-    return Figure(PART, name, None, statistics.median(values), unit, _detail(values, LARGE))
+    return Figure(PART, _name(kind, measure, when), None, statistics.median(values), unit, _detail(values, passages))
+
+
+def _name(kind: str, measure: Measure, when: str) -> str:
+    return ", ".join(filter(None, (kind, measure, when)))
 
 
 def _change(alone: Costs, crowded: Costs) -> Figure:

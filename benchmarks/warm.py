@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import io
-import json
 import random
 import statistics
 import time
@@ -18,11 +17,11 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
-from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
 from benchmarks.bare import BareManager, BareTable
+from benchmarks.calls import member_of, require_answer
 from benchmarks.figures import Figure, spread
 from benchmarks.synthetic import dataset, item, item_count
 from benchmarks.texts import questions, vectors
@@ -41,7 +40,7 @@ WARM_UP: Final = 30
 TURNS: Final = WARM_UP + ROUNDS
 
 _HEADERS: Final = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-_CALLER: Final = {"sub": "ana", "scope": "knowledge:read", "teams": json.dumps([TEAM])}
+_CALLER: Final = member_of(TEAM)
 
 Turn = Callable[[], float]
 """Does one thing and returns the seconds that it took."""
@@ -148,8 +147,7 @@ class Sides:
             started = time.perf_counter()
             answer = self.handler(event, Context())
             taken = time.perf_counter() - started
-            if answer["statusCode"] != HTTPStatus.OK or '"isError":true' in answer["body"]:
-                raise RuntimeError(answer["body"])
+            require_answer(answer)
             return taken
 
         return turn
