@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from knowledge.embedding import LOCAL, LOCAL_SMALL, MultilingualE5, Vectors, provider
+from knowledge.vectors import directions
 from publish_knowledge.e5_weights import E5Weights, open_weights
-from publish_knowledge.fast_e5 import FastE5, multiplies_bytes, normalised, passage_provider
+from publish_knowledge.fast_e5 import FastE5, multiplies_bytes, passage_provider
 
 SAME = 0.998
 TEXTS = [
@@ -92,7 +93,7 @@ def test_it_shares_datasets_and_questions_with_the_function() -> None:
 def test_a_vector_without_direction_is_an_error() -> None:
     for broken in (0, np.nan, np.inf):
         with pytest.raises(ValueError, match="without direction"):
-            normalised(np.full((1, 3), broken, np.float32))
+            directions(np.full((1, 3), broken, np.float32))
 
 
 def test_the_local_model_is_replaced_and_no_other() -> None:

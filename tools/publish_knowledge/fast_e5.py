@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from knowledge.embedding import EmbeddingProvider, MultilingualE5, Vectors
+from knowledge.vectors import directions
 
 PREFIX: Final = "passage: "
 NEEDED: Final = ("onnx", "onnxruntime", "tokenizers")
@@ -91,7 +92,7 @@ class FastE5:
             for batch, means in zip(batches, pool.map(self.engine.means, batches), strict=True):
                 for window, mean in zip(batch, means, strict=True):
                     sums[window.text] += window.weight * mean
-        return normalised(sums)
+        return directions(sums)
 
 
 class Engine:
@@ -136,14 +137,6 @@ def passage_provider(provider: EmbeddingProvider) -> EmbeddingProvider:
     if isinstance(provider, MultilingualE5) and all(map(find_spec, NEEDED)):
         return FastE5(provider)
     return provider
-
-
-def normalised(sums: Vectors) -> Vectors:
-    """Rows of length 1; raises `ValueError` for one without direction."""
-    norms = np.linalg.norm(sums, axis=1, keepdims=True)
-    if not (np.isfinite(norms) & (norms > 0)).all():
-        raise ValueError("the embedding model returned a vector without direction")
-    return np.asarray(sums / norms, dtype=np.float32)
 
 
 def multiplies_bytes() -> bool:

@@ -186,15 +186,19 @@ def vectors_from(column: pa.ChunkedArray) -> HalfVectors:
 
 
 def _head(scope: Scope, head: ItemHead) -> dict[str, Any]:
-    columns = {name: getattr(head, name) for name in HEAD_COLUMNS}
     key, place = row_key(HEAD, head.item_id), head_place(head.item_id)
-    return _told({**columns, **_identity(scope, HEAD, head.base_id, head.item_id), "key": key, "place": place})
+    return _told({**_item(scope, HEAD, head), "key": key, "place": place})
 
 
 def _history(scope: Scope, head: ItemHead) -> dict[str, Any]:
     key = row_key(HISTORY, head.item_id, head.revision_id)
     place = history_place(head.item_id, head.revision_id)
-    return _told({**_head(scope, head), "kind": HISTORY, "state": None, "key": key, "place": place})
+    return _told({**_item(scope, HISTORY, head), "state": None, "key": key, "place": place})
+
+
+def _item(scope: Scope, kind: str, head: ItemHead) -> dict[str, Any]:
+    columns = {name: getattr(head, name) for name in HEAD_COLUMNS}
+    return {**columns, **_identity(scope, kind, head.base_id, head.item_id)}
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class Snapshot:
     async def semantic(self, vector: Vectors, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
         """Passages by cosine, best first; `score` is the raw cosine."""
         query = self._tables.current.query().nearest_to(vector).distance_type("cosine").nprobes(ALL_PARTITIONS)
-        if await self._once("short_vectors", self._vectors_are_short):
+        if await self._vectors_are_short():
             query = query.refine_factor(REFINE)
         narrowed = query.where(self._candidates(base_id, exclude)).limit(limit)
         rows = await self._candidate_rows(narrowed, _CANDIDATE, "_distance")
@@ -198,9 +198,9 @@ class Snapshot:
 
     async def _version(self) -> object:
         """What tells this version apart, even from one of a table that was dropped and made again."""
-        table = self._tables.current
+        indices = await self._once("indices", self._list_indices)
         with storage_faults():
-            return await table.version(), frozenset(index.index_uuid for index in await table.list_indices())
+            return await self._tables.current.version(), frozenset(index.index_uuid for index in indices)
 
     async def _all_rows(self) -> pa.Table:
         with storage_faults():
@@ -226,7 +226,7 @@ class Snapshot:
         return known
 
     async def _warm_places(self) -> bool:
-        small = await self._count_rows() <= HELD_ROWS
+        small = await self._once("rows", self._count_rows) <= HELD_ROWS
         if small:
             await _warm(self._tables.current, "place_idx")
         return small
@@ -236,8 +236,11 @@ class Snapshot:
             return await self._tables.current.count_rows()
 
     async def _vectors_are_short(self) -> bool:
+        return any(index.name.startswith(SHORT_INDEX) for index in await self._once("indices", self._list_indices))
+
+    async def _list_indices(self) -> Sequence[Any]:
         with storage_faults():
-            return any(index.name.startswith(SHORT_INDEX) for index in await self._tables.current.list_indices())
+            return list(await self._tables.current.list_indices())
 
     async def _count_passages(self) -> int:
         with storage_faults():
