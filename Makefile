@@ -37,13 +37,13 @@ check: .venv/.installed ## Lint, check the format and the types, and walk the ho
 	@$(BIN)/ruff check --quiet $(CHECKED)
 	@$(BIN)/ruff format --quiet --diff $(CHECKED)
 	@$(BIN)/mypy $(CHECKED)
-	@$(RUN) -m pytest -q tests/house
+	@$(RUN) -m pytest -q tests/architecture
 
 conformance: .venv/.installed tests/conformance/node_modules/.installed ## Run the official MCP suite against the handler (options in ARGS)
 	@$(RUN) -m tests.conformance $(ARGS)
 
 cost: .venv/.installed ## Measure what a million calls cost and write docs/cost.md (ARGS=--kept: only write)
-	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.cost $(ARGS)
+	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.cost.cost $(ARGS)
 
 bench: .venv/.installed ## Measure speed, memory, requests and cost; one table (options in ARGS)
 	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.bench $(ARGS)
@@ -63,10 +63,10 @@ build: .aws-sam/$(ARCH).stamp ## Build the deployment package (ARCH=arm64 or x86
 	@rm -rf .aws-sam/build && cp -R .aws-sam/$(ARCH) .aws-sam/build
 
 size: .venv/.installed .aws-sam/x86_64.stamp .aws-sam/arm64.stamp ## Weigh the packages for both machines and check what is in them
-	@$(RUN) -m lambda_build.size .aws-sam/x86_64 .aws-sam/arm64
+	@$(RUN) -m lambda_emulator.size .aws-sam/x86_64 .aws-sam/arm64
 
 invoke: .venv/.installed .venv-deploy/.installed .venv-lambda/.installed ## Run what was built as Lambda would: EVENT=events/x.json, or all
-	@$(RUN) -m lambda_build $(EVENT) --python .venv-lambda/bin/python $(ARGS) \
+	@$(RUN) -m lambda_emulator $(EVENT) --python .venv-lambda/bin/python $(ARGS) \
 		--emulator "$$(find .venv-deploy/lib -name 'aws-lambda-rie-$(ARCH)')"
 
 clean: ## Remove what the other targets made

@@ -1,6 +1,6 @@
 """Everything that a caller waits for and an operator pays for, in one table; `make bench` runs it.
 
-Each part is a module of this folder with `measure(folder: Path) -> list[Figure]`. It runs in a process of its own, so
+Each part is a module with `measure(folder: Path) -> list[Figure]`. It runs in a process of its own, so
 that none warms, fills or breaks another's; data sets are kept in the folder from run to run.
 """
 
@@ -11,7 +11,7 @@ import json
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,22 +19,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from benchmarks.figures import Figure, machine, table
+from benchmarks.support.figures import Figure, machine, table
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / ".data/bench"
 
-PARTS: Final[tuple[str, ...]] = (
-    "warm",
-    "cold",
-    "s3",
-    "growth",
-    "rivals",
-    "lexical",
-    "memory",
-    "publishing",
-    "cost",
-)
-"""In the order in which they run: each the name of a module beside this one."""
+PARTS: Final[Mapping[str, str]] = {
+    "warm": "benchmarks.speed.warm",
+    "cold": "benchmarks.speed.cold",
+    "s3": "benchmarks.speed.s3",
+    "growth": "benchmarks.speed.growth",
+    "rivals": "benchmarks.rivals.rivals",
+    "lexical": "benchmarks.speed.lexical",
+    "memory": "benchmarks.speed.memory",
+    "publishing": "benchmarks.speed.publishing",
+    "cost": "benchmarks.cost.cost",
+}
+"""Modules with a `measure`, by the name of the part, in the order in which they run."""
 
 Measure = Callable[[str, Path], list[Figure]]
 
@@ -73,7 +73,7 @@ def measured(part: str, folder: Path) -> list[Figure]:
 
 
 def _in_process(part: str, folder: Path) -> list[Figure]:
-    measure: Callable[[Path], list[Figure]] = import_module(f"benchmarks.{part}").measure
+    measure: Callable[[Path], list[Figure]] = import_module(PARTS[part]).measure
     return measure(folder)
 
 

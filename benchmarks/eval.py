@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.checks import DEFAULT, Row, Verdict, means
-from benchmarks.checks import verdicts as verdicts_of
-from benchmarks.pages import whole_pages
-from benchmarks.testsets import DOCUMENTS, baselines, read_collection, unrecorded
-from benchmarks.together import COLLECTIONS as TOGETHER
-from benchmarks.together import together
-from benchmarks.workshop import Workshop, say, workshop
-from knowledge.embedding import LOCAL, LOCAL_SMALL
+from benchmarks.quality.checks import DEFAULT, Row, Verdict, means
+from benchmarks.quality.checks import verdicts as verdicts_of
+from benchmarks.quality.collections_dataset import Workshop, say, workshop
+from benchmarks.quality.mixed_languages import COLLECTIONS as TOGETHER
+from benchmarks.quality.mixed_languages import together
+from benchmarks.quality.pages import whole_pages
+from benchmarks.quality.test_collections import DOCUMENTS, baselines, read_collection, unrecorded
+from knowledge.embedding.providers import LOCAL, LOCAL_SMALL
 from knowledge.requests import DEFAULT_ALPHA
 from knowledge.scopes import Scope
-from publish_knowledge.evaluation import Measured, Setting
-from publish_knowledge.evaluation_report import shown
-from publish_knowledge.judgments import JudgmentsError
+from publish_knowledge.evaluation.qrels import JudgmentsError
+from publish_knowledge.evaluation.report import shown
+from publish_knowledge.evaluation.runs import Measured, Setting
 
 KEPT: Final = Path(__file__).resolve().parent.parent / ".data" / "eval"
 """Vectors of earlier runs; git ignores it."""

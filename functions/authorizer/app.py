@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from authorizer.claims import context_of, usage_key
 from authorizer.errors import IssuerUnavailableError, RefusedCallerError, RefusedTokenError
-from authorizer.keys import IssuerKeys
 from authorizer.requests import Door, policy, read_request
 from authorizer.settings import Settings, settings_from
+from authorizer.signing_keys import IssuerKeys
 from authorizer.tokens import TokenVerifier
 
 _KEY_DIGITS: Final = 16

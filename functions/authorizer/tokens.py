@@ -8,7 +8,7 @@ from typing import Any, Final
 import jwt
 
 from authorizer.errors import RefusedTokenError
-from authorizer.keys import IssuerKeys, Jwk
+from authorizer.signing_keys import IssuerKeys, Jwk
 
 # By key type, so that a key serves its own kind of algorithm only. `none` and the HMAC family, for which a public key
 # would be the secret, are in no list.

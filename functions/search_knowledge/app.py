@@ -11,7 +11,7 @@ import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from search_knowledge.snapstart import LAMBDA_MARK, around_snapshots, begin_loading, settle_memory
+from search_knowledge.startup import LAMBDA_MARK, around_snapshots, begin_loading, settle_memory
 
 if LAMBDA_MARK in os.environ:
     begin_loading()
@@ -19,23 +19,23 @@ if LAMBDA_MARK in os.environ:
 # These need no library that has to be unpacked, so they are imported while the others are.
 from aws_lambda_powertools import Logger
 
-from search_knowledge.catalogue import NAME
-from search_knowledge.exchange import INTERNAL_ERROR, INVALID_REQUEST, HttpResponse, rpc_error
+from search_knowledge.call_log import Journal
 from search_knowledge.gateway import MalformedEventError, read_event, request_id, to_lambda
-from search_knowledge.journal import Journal
+from search_knowledge.http_messages import INTERNAL_ERROR, INVALID_REQUEST, HttpResponse, rpc_error
+from search_knowledge.mcp_server import ProtocolServer
 from search_knowledge.metrics import Metrics
-from search_knowledge.server import ProtocolServer
 from search_knowledge.switch import switch_from
 from search_knowledge.tool import Access, CallContext, KnowledgeTool
+from search_knowledge.tool_definition import NAME
 
 # isort: split
-from knowledge.embedding import CHOICES, EmbeddingProvider, MissingModelError, Remote, provider
+from knowledge.embedding.providers import CHOICES, EmbeddingProvider, MissingModelError, Remote, provider
 from knowledge.errors import StorageUnavailableError
 from search_knowledge.settings import Settings, settings_from
 
 if TYPE_CHECKING:
-    from knowledge.dataset import Dataset
     from knowledge.service import KnowledgeService
+    from knowledge.store.dataset import Dataset
 
 DEADLINE_SECONDS: Final = 25.0
 """Below the gateway's 29 s, which also count the start of a cold function."""
@@ -166,8 +166,8 @@ def build_handler(
 
 
 def _heart() -> tuple[type[Dataset], type[KnowledgeService]]:
-    from knowledge.dataset import Dataset  # noqa: PLC0415 - LanceDB: half of what has to be unpacked, so it comes last
     from knowledge.service import KnowledgeService  # noqa: PLC0415 - as above
+    from knowledge.store.dataset import Dataset  # noqa: PLC0415 - LanceDB: half of what has to be unpacked, so it comes last
 
     return Dataset, KnowledgeService
 

@@ -34,7 +34,7 @@ _SHOWN_CHARS: Final = 60
 """An unknown argument's name is quoted back so far: enough to recognise it."""
 
 _SHOWN_NUMBER: Final = 10**18
-"""A larger number is described, not printed: it may have thousands of digits."""
+"""A larger number is metadata_json, not printed: it may have thousands of digits."""
 
 _ARTICLES: Final = {"string": "a string", "integer": "an integer", "number": "a number"}
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from search_knowledge.claims import claims_of
-from search_knowledge.exchange import HttpRequest, HttpResponse
+from search_knowledge.http_messages import HttpRequest, HttpResponse
 
 _FOR_BROWSERS: Final = {"access-control-allow-origin": "*"}
 """Clients that run in a browser may read the answer. No cookie says who calls, so that any origin will do."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from knowledge.embedding import LOCAL
-from knowledge.storage_options import storage_options_from
+from knowledge.embedding.providers import LOCAL
+from knowledge.store.options import storage_options_from
 from search_knowledge.claims import ClaimNames
-from search_knowledge.snapstart import LAMBDA_MARK
+from search_knowledge.startup import LAMBDA_MARK
 
 DEFAULT_REQUIRED_SCOPE: Final = "knowledge:read"
 _HIDDEN: Final = "hidden"

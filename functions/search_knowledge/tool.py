@@ -18,10 +18,10 @@ from knowledge.requests import ReadRequest, SearchRequest
 from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope, authorized_scopes
 from search_knowledge.arguments import parse
-from search_knowledge.catalogue import NAME
+from search_knowledge.call_log import BROKEN, OK, CallRecord, Journal, caller_key, cause_of
 from search_knowledge.claims import ClaimNames, Claims, caller_of
-from search_knowledge.journal import BROKEN, OK, CallRecord, Journal, caller_key, cause_of
 from search_knowledge.switch import Switch
+from search_knowledge.tool_definition import NAME
 
 
 class Knowledge(Protocol):

@@ -11,7 +11,7 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 
 from search_knowledge.app import Handler
-from search_knowledge.catalogue import NAME
+from search_knowledge.tool_definition import NAME
 
 TEXT: Final = types.TextContent(text="This is a simple text response for testing.")
 RESOURCE: Final = types.EmbeddedResource(

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.house.source import ROOT
+from tests.architecture.source import ROOT
 from tests.support.template import raw_template
 
 DOCS: Final = ROOT / "docs"

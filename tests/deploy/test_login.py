@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl
 
-from tests.house.source import ROOT
+from tests.architecture.source import ROOT
 from tests.support.front_door import ERAS, Era
 from tests.support.issuer import Issuer
 from tests.support.stack import Running, running

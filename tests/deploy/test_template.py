@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.house.source import ROOT
+from tests.architecture.source import ROOT
 from tests.support.template import MANAGED_ACTIONS, Json, Stack, raw_template, transformed
 
 DOMAIN: Final = {"DomainName": "mcp.example.com", "CertificateArn": "arn:certificate", "HostedZoneId": "Z1"}

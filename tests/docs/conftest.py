@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from local_gateway.events import Developer
 from local_gateway.sample import EXAMPLES
-from publish_knowledge.cli import knowledge
+from publish_knowledge.cli.main import knowledge
 from search_knowledge.app import Handler
 from tests.support.front_door import switched_on
 

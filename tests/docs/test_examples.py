@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from local_gateway import __main__ as gateway
 from local_gateway.front import Front
-from publish_knowledge.cli import knowledge
+from publish_knowledge.cli.main import knowledge
 from search_knowledge.app import Handler
 from tests.docs.conftest import ANA
 from tests.support.front_door import Json, call

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.source import ROOT
+from tests.architecture.source import ROOT
 from tests.support.pages import Page, code_spans, is_said, page, pages
 
 PAGES = pages()

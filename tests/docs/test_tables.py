@@ -6,18 +6,18 @@ import ast
 import json
 from typing import get_args
 
-from knowledge.bedrock import BEDROCK_PREFIX, COHERE, TITAN
-from knowledge.embedding import LOCAL, LOCAL_SMALL
+from knowledge.embedding.bedrock import BEDROCK_PREFIX, COHERE, TITAN
+from knowledge.embedding.providers import LOCAL, LOCAL_SMALL
 from knowledge.errors import KnowledgeError
 from knowledge.requests import MODES
-from knowledge.schema import BASE, HEAD, HISTORY, PASSAGE
-from publish_knowledge.cli import knowledge
-from publish_knowledge.frontmatter import FrontMatter, parse
-from publish_knowledge.output import ExitCode
-from publish_knowledge.plan import Action
-from publish_knowledge.sources import KINDS
+from knowledge.store.schema import BASE, HEAD, HISTORY, PASSAGE
+from publish_knowledge.cli.main import knowledge
+from publish_knowledge.cli.output import ExitCode
+from publish_knowledge.publishing.plan import Action
+from publish_knowledge.sources.files import KINDS
+from publish_knowledge.sources.front_matter import FrontMatter, parse
 from search_knowledge.arguments import ARGUMENTS
-from tests.house.source import shipped_files
+from tests.architecture.source import shipped_files
 from tests.support.pages import code_spans, page
 
 TOOL = page("docs/tool.md")

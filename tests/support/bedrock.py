@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from knowledge.bedrock import COHERE, TITAN
+from knowledge.embedding.bedrock import COHERE, TITAN
 from tests.support.datasets import embedding
 
 ERROR_STATUS: Final = {

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, TypeVar
 
-from knowledge.embedding import LOCAL_SMALL, EmbeddingProvider, Vectors, provider
-from knowledge.schema import item_id
+from knowledge.embedding.providers import LOCAL_SMALL, EmbeddingProvider, Vectors, provider
 from knowledge.scopes import Scope
-from publish_knowledge.documents import Document, TextKind, item_source
-from publish_knowledge.embedder import Embedder
-from publish_knowledge.plan import ItemOutcome, PublishReport
-from publish_knowledge.publish import publish
-from publish_knowledge.store import Store
+from knowledge.store.schema import item_id
+from publish_knowledge.embedding.embedder import Embedder
+from publish_knowledge.publishing.plan import ItemOutcome, PublishReport
+from publish_knowledge.publishing.publish import publish
+from publish_knowledge.sources.documents import Document, TextKind, item_source
+from publish_knowledge.store.database import Store
 
 T = TypeVar("T")
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Final, TypeVar
 
-from knowledge.embedding import Vectors
-from publish_knowledge.guard import Guard
+from knowledge.embedding.providers import Vectors
+from publish_knowledge.store.retries import Guard
 from tests.support.datasets import ANA, Location, embedding, put
 from tests.support.s3 import READING, S3Server
 

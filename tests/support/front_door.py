@@ -19,8 +19,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 
 from search_knowledge.app import Handler, build_handler
-from search_knowledge.catalogue import NAME, output_schema
 from search_knowledge.settings import Settings
+from search_knowledge.tool_definition import NAME, output_schema
 
 Json = dict[str, Any]
 Era = Literal["legacy", "auto"]

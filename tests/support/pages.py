@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from tests.house.source import ROOT, shipped_files, tracked_texts
+from tests.architecture.source import ROOT, shipped_files, tracked_texts
 
 _LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 _HEADING: Final = re.compile(r"^#+ (.+)$", re.MULTILINE)

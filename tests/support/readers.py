@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from knowledge.dataset import Dataset
 from knowledge.errors import ResourceUnavailableError
 from knowledge.requests import MAX_RESULTS, Mode, ReadRequest, SearchRequest
 from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService
+from knowledge.store.dataset import Dataset
 from tests.support.datasets import Location, embedding
 
 WHOLE = 10_000_000

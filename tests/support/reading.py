@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from knowledge.dataset import Dataset
 from knowledge.requests import ReadRequest
 from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService
+from knowledge.store.dataset import Dataset
 from tests.support.datasets import Location, embedding
 
 

@@ -12,7 +12,7 @@ import yaml
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
-from tests.house.source import ROOT
+from tests.architecture.source import ROOT
 
 TEMPLATE: Final = ROOT / "template.yaml"
 REGION: Final = "eu-central-1"

@@ -13,15 +13,15 @@ from typing import Final
 
 from aws_lambda_powertools import Logger
 
-from knowledge.embedding import LOCAL, LOCAL_SMALL
-from knowledge.storage_options import storage_options_from
+from knowledge.embedding.providers import LOCAL, LOCAL_SMALL
+from knowledge.store.options import storage_options_from
 from local_gateway.events import PAYLOADS, Developer, Payload
 from local_gateway.front import Front
 from local_gateway.sample import EXAMPLES, Sample
 from search_knowledge.app import Handler, build_handler
-from search_knowledge.catalogue import NAME
 from search_knowledge.settings import Settings
 from search_knowledge.switch import ON
+from search_knowledge.tool_definition import NAME
 
 SAMPLE_URI: Final = ".data/sample"
 PORT: Final = 8765

@@ -20,16 +20,16 @@ from typing import Any, Final
 
 from aws_lambda_powertools import Logger
 
-from knowledge.embedding import LOCAL, LOCAL_SMALL
+from knowledge.embedding.providers import LOCAL, LOCAL_SMALL
 from knowledge.errors import ERROR
 from knowledge.results import READ_TYPE, SEARCH_TYPE
 from local_gateway.events import Developer, Payload, Request, event_of
 from local_gateway.front import PATH
 from local_gateway.sample import DEMO_QUERIES, Base, Sample, SampleError, Say
 from search_knowledge.app import build_handler
-from search_knowledge.catalogue import NAME
 from search_knowledge.settings import Settings
 from search_knowledge.switch import ON
+from search_knowledge.tool_definition import NAME
 
 STATELESS: Final = "2026-07-28"
 HANDSHAKE: Final = "2025-11-25"

@@ -89,7 +89,7 @@ class Sample:
     def run(self, *arguments: str) -> str:
         """Run the `knowledge` command on this dataset; its standard output. Raises `SampleError`."""
         options = ("--uri", self.uri, "--embedding", self.embedding)
-        command = [sys.executable, "-m", "publish_knowledge.cli", *arguments, *options]
+        command = [sys.executable, "-m", "publish_knowledge.cli.main", *arguments, *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
         if done.returncode:
             raise SampleError(f"knowledge {arguments[0]} ended with {done.returncode}: {done.stderr or done.stdout}")

@@ -8,17 +8,17 @@ from dataclasses import replace
 import pyarrow as pa
 
 from knowledge.errors import DatasetMismatchError, KnowledgeError
-from knowledge.schema import ARCHIVED, DRAFT, MARKER_TABLE, META_SCOPE, marker_schema
 from knowledge.scopes import Scope, parse_scope
-from publish_knowledge import marker
-from publish_knowledge.checkup import Finding, Survey, findings
-from publish_knowledge.lifecycle import take_out
+from knowledge.store.schema import ARCHIVED, DRAFT, MARKER_TABLE, META_SCOPE, marker_schema
 from publish_knowledge.maintenance import MAX_UNINDEXED, optimize_tables
-from publish_knowledge.plan import ItemHead
-from publish_knowledge.rows import StoredMetadata, archive_rows, head_rows
-from publish_knowledge.settle import fill, remove
-from publish_knowledge.store import Store
-from publish_knowledge.tables import (
+from publish_knowledge.publishing.consistency import fill, remove
+from publish_knowledge.publishing.lifecycle import take_out
+from publish_knowledge.publishing.plan import ItemHead
+from publish_knowledge.publishing.survey import Finding, Survey, findings
+from publish_knowledge.store import marker
+from publish_knowledge.store.arrow_rows import StoredMetadata, archive_rows, head_rows
+from publish_knowledge.store.database import Store
+from publish_knowledge.store.scope_tables import (
     CURRENT_INDEXES,
     REVISIONS_INDEXES,
     ScopeTables,

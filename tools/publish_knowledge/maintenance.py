@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from knowledge.schema import META_SCOPE, PASSAGE
 from knowledge.scopes import Scope, parse_scope
-from publish_knowledge import marker
-from publish_knowledge.store import Store, Table
-from publish_knowledge.tables import ScopeTables, require_scope
-from publish_knowledge.vector_index import index_named, wanted_index
+from knowledge.store.schema import META_SCOPE, PASSAGE
+from publish_knowledge.store import marker
+from publish_knowledge.store.database import Store, Table
+from publish_knowledge.store.scope_tables import ScopeTables, require_scope
+from publish_knowledge.store.vector_index import index_named, wanted_index
 
 MAX_FRAGMENTS: Final = 10
 """Each fragment more costs every query a request more."""

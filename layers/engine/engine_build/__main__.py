@@ -25,7 +25,7 @@ PYTHON: Final = "3.13"
 WHEELS: Final = {"x86_64": "x86_64", "arm64": "aarch64"}
 PLATFORMS: Final = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
 """What runs on Amazon Linux 2023, whose C library is 2.34."""
-OWN_MODULES: Final = ("engine_lazy.py", "engine_natives.py")
+OWN_MODULES: Final = ("lazy_imports.py", "native_loader.py")
 
 
 def build(architecture: str, models: Collection[str], output: Path) -> None:

@@ -1,6 +1,6 @@
 """Packages whose front module imports all they have, though few of it is used here, import each name when asked for.
 
-Only the front modules are written anew, at build time, and every name in them stays the real one: see `engine_lazy`.
+Only the front modules are written anew, at build time, and every name in them stays the real one: see `lazy_imports`.
 A front module that does not look as expected stays as it is, which costs time and nothing else.
 """
 
@@ -25,7 +25,7 @@ FRONTS: Final[Mapping[str, str]] = {
 
 _END: Final = """
 
-from engine_lazy import put_off as _put_off
+from lazy_imports import put_off as _put_off
 
 __getattr__ = _put_off(__name__, {sources!r})
 """

@@ -1,6 +1,6 @@
 """Compress the big native libraries, and put a stub in the place of each extension module among them.
 
-See `engine_natives` for the other half. No library's content is changed: they are neither stripped nor patched.
+See `native_loader` for the other half. No library's content is changed: they are neither stripped nor patched.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ OPTIONS: Final[Mapping[int, int]] = {
 }
 WORKERS: Final = 2
 CHUNK_BYTES: Final = 4 * 1024 * 1024
-MANIFEST: Final = "engine_natives.json"
-STUB: Final = '"""In place of a packed library."""\n\nfrom engine_natives import load\n\nload(__name__)\n'
+MANIFEST: Final = "native_loader.json"
+STUB: Final = '"""In place of a packed library."""\n\nfrom native_loader import load\n\nload(__name__)\n'
 
 
 @dataclass(frozen=True, slots=True)

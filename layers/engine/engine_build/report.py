@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-OWN: Final = "engine_natives"
+OWN: Final = "native_loader"
 
 
 def owners(site: Path) -> dict[str, str]:

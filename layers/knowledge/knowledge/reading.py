@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from knowledge.concurrency import both, together
 from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.results import ReadAnswer
-from knowledge.schema import FARTHEST
+from knowledge.store.concurrency import gather_all, gather_pair
+from knowledge.store.schema import FARTHEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from knowledge.records import Head, PassageRow
     from knowledge.requests import ReadRequest
-    from knowledge.results import Revision
-    from knowledge.snapshot import Snapshot
+    from knowledge.store.revision import Head, PassageRow, RevisionInfo
+    from knowledge.store.snapshot import Snapshot
 
 
 async def read(snapshots: Sequence[Snapshot], request: ReadRequest) -> ReadAnswer:
@@ -26,7 +25,7 @@ async def read(snapshots: Sequence[Snapshot], request: ReadRequest) -> ReadAnswe
     Raises `ResourceUnavailableError`, the same for all reasons, when the revision is not to be read, and
     `StorageUnavailableError` when its stored passages do not tile the window.
     """
-    located = await together(_locate(snapshot, request) for snapshot in snapshots)
+    located = await gather_all(_locate(snapshot, request) for snapshot in snapshots)
     readable = [found for found in located if found is not None]
     if not readable:
         raise ResourceUnavailableError
@@ -42,7 +41,7 @@ class _Located:
     """A revision that may be read; `current` holds those passages of its item's current revision that are wanted."""
 
     snapshot: Snapshot
-    revision: Revision
+    revision: RevisionInfo
     is_current: bool
     current: list[PassageRow]
 
@@ -50,7 +49,7 @@ class _Located:
 async def _locate(snapshot: Snapshot, request: ReadRequest) -> _Located | None:
     # Where the text ends is not known yet; no text reaches as far as an offset may.
     start = min(request.offset, FARTHEST)
-    found, hidden = await both(
+    found, hidden = await gather_pair(
         snapshot.addressed(request.item_id, request.revision_id, start, start + request.limit),
         snapshot.archived_bases(),
     )

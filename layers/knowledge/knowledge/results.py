@@ -7,56 +7,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from knowledge.scopes import Scope
+    from knowledge.store.revision import RevisionInfo
 
 SEARCH_TYPE = "knowledge_search"
 READ_TYPE = "knowledge"
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """One revision of one item, as a reader may know it."""
-
-    scope: Scope
-    base_id: str
-    item_id: str
-    revision_id: str
-    title: str
-    language: str
-    published_at: str
-    source_type: str
-    source_uri: str
-    total_chars: int
-    content_sha256: str
-
-    def identity(self) -> dict[str, Any]:
-        """The id and metadata fields that both results share."""
-        owner = self.scope.id if self.scope.kind == "owner" else None
-        team = self.scope.id if self.scope.kind == "team" else None
-        return {
-            "knowledge_base_id": self.base_id,
-            "knowledge_item_id": self.item_id,
-            "knowledge_revision_id": self.revision_id,
-            "scope": self.scope.kind,
-            "owner_id": owner,
-            "team_id": team,
-            "title": self.title,
-            "language": self.language,
-            "published_at": self.published_at,
-        }
-
-    def source(self, locator: str) -> dict[str, str]:
-        """Where the text comes from, and a citation that a person can follow."""
-        section = f", section “{locator}”" if locator else ""
-        citation = f"{self.title}{section} ({self.source_uri})"
-        return {"type": self.source_type, "uri": self.source_uri, "citation": citation}
-
-    def reference(self, start: int, end: int) -> str:
-        """`knowledge://<base>/<item>@<revision>#char=<start>,<end>`, ids percent-encoded."""
-        base, item, revision = (
-            quote(part, safe="", errors="replace") for part in (self.base_id, self.item_id, self.revision_id)
-        )
-        return f"knowledge://{base}/{item}@{revision}#char={start},{end}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +38,7 @@ class Scores:
 class SearchHit:
     """One item, represented by its best passage."""
 
-    revision: Revision
+    revision: RevisionInfo
     excerpt: str
     excerpt_offset: int
     locator: str
@@ -94,12 +48,12 @@ class SearchHit:
         """JSON form."""
         end = self.excerpt_offset + len(self.excerpt)
         return {
-            **self.revision.identity(),
+            **_identity(self.revision),
             "excerpt": self.excerpt,
             "excerpt_offset": self.excerpt_offset,
             "locator": self.locator,
-            "source": self.revision.source(self.locator),
-            "reference": self.revision.reference(self.excerpt_offset, end),
+            "source": _source(self.revision, self.locator),
+            "reference": _reference(self.revision, self.excerpt_offset, end),
             "scores": self.scores.as_dict(),
         }
 
@@ -127,7 +81,7 @@ class SearchAnswer:
 class ReadAnswer:
     """One window of one revision. `offset` and `limit` echo the request, in code points."""
 
-    revision: Revision
+    revision: RevisionInfo
     is_current: bool
     content: str
     locator: str
@@ -145,12 +99,12 @@ class ReadAnswer:
         }
         return {
             "type": READ_TYPE,
-            **self.revision.identity(),
+            **_identity(self.revision),
             "is_current": self.is_current,
             "content": self.content,
             "locator": self.locator,
-            "source": self.revision.source(self.locator),
-            "reference": self.revision.reference(self.offset, end),
+            "source": _source(self.revision, self.locator),
+            "reference": _reference(self.revision, self.offset, end),
             "content_offset": self.offset,
             "content_limit": self.limit,
             "content_total_chars": self.revision.total_chars,
@@ -158,3 +112,33 @@ class ReadAnswer:
             "content_sha256": self.revision.content_sha256,
             "continuation": following if truncated else None,
         }
+
+
+def _identity(info: RevisionInfo) -> dict[str, Any]:
+    """The id and metadata fields that both results share."""
+    return {
+        "knowledge_base_id": info.base_id,
+        "knowledge_item_id": info.item_id,
+        "knowledge_revision_id": info.revision_id,
+        "scope": info.scope.kind,
+        "owner_id": info.scope.id if info.scope.kind == "owner" else None,
+        "team_id": info.scope.id if info.scope.kind == "team" else None,
+        "title": info.title,
+        "language": info.language,
+        "published_at": info.published_at,
+    }
+
+
+def _source(info: RevisionInfo, locator: str) -> dict[str, str]:
+    """Where the text comes from, and a citation that a person can follow."""
+    section = f", section “{locator}”" if locator else ""
+    citation = f"{info.title}{section} ({info.source_uri})"
+    return {"type": info.source_type, "uri": info.source_uri, "citation": citation}
+
+
+def _reference(info: RevisionInfo, start: int, end: int) -> str:
+    """`knowledge://<base>/<item>@<revision>#char=<start>,<end>`, ids percent-encoded."""
+    base, item, revision = (
+        quote(part, safe="", errors="replace") for part in (info.base_id, info.item_id, info.revision_id)
+    )
+    return f"knowledge://{base}/{item}@{revision}#char={start},{end}"

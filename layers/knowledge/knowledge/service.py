@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from knowledge.reading import read
-from knowledge.search import answer, asked
+from knowledge.search.search import answer, asked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from knowledge.dataset import Dataset
-    from knowledge.embedding import EmbeddingProvider
+    from knowledge.embedding.providers import EmbeddingProvider
     from knowledge.requests import ReadRequest, SearchRequest
     from knowledge.results import ReadAnswer, SearchAnswer
     from knowledge.scopes import Scope
+    from knowledge.store.dataset import Dataset
 
 
 class KnowledgeService:

@@ -1,0 +1,106 @@
+"""Publishing test collections into a dataset made for one run, and asking them; vectors are kept between runs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from knowledge.embedding.providers import EmbeddingProvider, Vectors, provider
+from knowledge.scopes import Scope
+from knowledge.store.dataset import Dataset
+from publish_knowledge.embedding.cache import VectorCache
+from publish_knowledge.embedding.embedder import Embedder
+from publish_knowledge.embedding.fast_e5.provider import passage_provider
+from publish_knowledge.evaluation.runs import Corpus, Measured, Question, Setting, evaluate
+from publish_knowledge.publishing.publish import publish
+from publish_knowledge.sources.documents import Document
+from publish_knowledge.store.database import Store
+
+_EVERY: Final = 256
+_STEP: Final = 16
+"""Texts are embedded so many at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """One run's dataset, its model, and the vectors that earlier runs have made."""
+
+    uri: str
+    model: EmbeddingProvider
+    cache: Path
+
+    async def publish(self, scope: Scope, base_id: str, documents: Sequence[Document]) -> None:
+        """Publish as the command does; raises `RuntimeError` if anything is left out."""
+        say(f"{base_id}: publishing {len(documents)} documents")
+        embedder = Embedder(passage_provider(self.model), self._cache(), partial(progress, f"{base_id}: embedded"))
+        async with Store(self.uri, self.model.model, self.model.dimensions) as store:
+            report = await publish(store, scope, base_id, documents, embedder=embedder)
+        if report.count("created") != len(documents):
+            raise RuntimeError(f"{base_id}: {len(documents)} documents, but {report.count('created')} items created.")
+
+    async def evaluate(
+        self, scope: Scope, base_id: str, questions: Sequence[Question], settings: Sequence[Setting]
+    ) -> Measured:
+        """Ask the questions of one base."""
+        dataset = self.dataset()
+        try:
+            corpus = Corpus(dataset, (scope,), base_id)
+            said = partial(progress, f"{base_id}: asked")
+            return await evaluate(corpus, questions, settings, self.embed_query, said)
+        finally:
+            await dataset.close()
+
+    @property
+    def compared(self) -> str:
+        """A place for tables of another make, removed with the dataset."""
+        return f"{self.uri}/compared"
+
+    def dataset(self) -> Dataset:
+        """The dataset as a reader has it."""
+        return Dataset(self.uri, model=self.model.model, dimensions=self.model.dimensions)
+
+    def embed_query(self, text: str) -> Vectors:
+        """A question's vector, made once for all runs."""
+        cache = self._cache("/query")
+        known = cache.get([text]).get(text)
+        if known is None:
+            known = self.model.embed_query(text)
+            cache.put({text: known})
+        return known
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """The vectors that publishing makes of passages."""
+        return Embedder(passage_provider(self.model), self._cache()).embed(texts)
+
+    def _cache(self, kind: str = "") -> VectorCache:
+        return VectorCache(self.cache, self.model.model + kind, self.model.dimensions)
+
+
+@contextmanager
+def workshop(folder: Path, embedding: str) -> Iterator[Workshop]:
+    """A new dataset in a folder that is removed afterwards: what was published with other code never counts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = tempfile.mkdtemp(prefix="dataset-", dir=folder)
+    try:
+        yield Workshop(made, provider(embedding), folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def say(text: str) -> None:
+    """Progress, on standard error."""
+    print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
+
+
+def progress(what: str, done: int, total: int) -> None:
+    """The same, at every few hundred."""
+    if done and (done == total or done % _EVERY < _STEP):
+        say(f"{what} {done} of {total}")

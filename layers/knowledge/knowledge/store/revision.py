@@ -1,0 +1,113 @@
+"""Rows of the tables as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from knowledge.store.schema import PUBLISHED
+
+if TYPE_CHECKING:
+    from knowledge.scopes import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionInfo:
+    """One revision of one item: its ids, and what is known of it besides its text.
+
+    Times are ISO 8601 in UTC, lengths count code points, `content_sha256` is the digest of the whole text.
+    """
+
+    scope: Scope
+    base_id: str
+    item_id: str
+    revision_id: str
+    title: str
+    language: str
+    published_at: str
+    source_type: str
+    source_uri: str
+    total_chars: int
+    content_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A head or history row: a revision's metadata, and for a head the item's state."""
+
+    state: str
+    revision: RevisionInfo
+
+    @property
+    def published(self) -> bool:
+        """Whether readers may see the item."""
+        return self.state == PUBLISHED
+
+
+class Retrieved(NamedTuple):
+    """A passage that one side found; `score` is that side's raw measure. A tuple, as every call makes hundreds."""
+
+    scope: Scope
+    item_id: str
+    start: int
+    score: float
+    terms: str
+
+    @property
+    def passage(self) -> tuple[str, int]:
+        """What both sides call the same passage."""
+        return (self.item_id, self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A passage's text and where it starts in the revision, in code points."""
+
+    item_id: str
+    revision_id: str
+    start: int
+    heading: str
+    text: str
+
+    @property
+    def end(self) -> int:
+        """Where the next passage starts."""
+        return self.start + len(self.text)
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Whether any character of [start, end) is in the passage."""
+        return self.start < end and self.end > start
+
+
+def head_of(scope: Scope, row: dict[str, Any]) -> Head:
+    """A head or history row."""
+    revision = RevisionInfo(
+        scope=scope,
+        base_id=row["base_id"],
+        item_id=row["item_id"],
+        revision_id=row["revision_id"],
+        title=row["title"] or "",
+        language=row["language"] or "",
+        published_at=row["published_at"] or "",
+        source_type=row["source_type"] or "",
+        source_uri=row["source_uri"] or "",
+        total_chars=row["total_chars"] or 0,
+        content_sha256=row["content_sha256"] or "",
+    )
+    return Head(row["state"] or "", revision)
+
+
+def retrieved_of(scope: Scope, row: dict[str, Any], score: float) -> Retrieved:
+    """A row of a lexical or semantic query."""
+    return Retrieved(scope, row["item_id"], row["start"], score, row.get("terms") or "")
+
+
+def passage_of(row: dict[str, Any]) -> PassageRow:
+    """A passage row with its text."""
+    return PassageRow(
+        item_id=row["item_id"],
+        revision_id=row["revision_id"],
+        start=row["start"],
+        heading=row["heading"] or "",
+        text=row["text"] or "",
+    )

@@ -1,0 +1,207 @@
+"""The shape of the stored data, declared where nothing is opened.
+
+One dataset = one marker table + one pair of tables for each scope:
+
+`current`    all that a caller may see now; four kinds of row
+             passage   text, range, heading path, vector of the current revision of a published item
+             head      one per item: state and the current revision's metadata
+             history   one per revision that ever was current
+             base      one per base whose state was ever set
+`revisions`  append-only: the passages of every revision, published or drafted
+
+Offsets and lengths are Unicode code points. Times are ISO 8601 in UTC, whole seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from knowledge.scopes import Scope
+
+SCHEMA_VERSION: Final = "2"
+MARKER_TABLE: Final = "search_knowledge_dataset"
+
+# Names in a table's schema metadata.
+META_SCHEMA: Final = "knowledge.schema_version"
+META_MODEL: Final = "knowledge.embedding_model"
+META_DIMENSIONS: Final = "knowledge.embedding_dimensions"
+META_CREATED: Final = "knowledge.created_at"
+META_SCOPE: Final = "knowledge.scope"
+
+RowKind = Literal["passage", "head", "history", "base"]
+PASSAGE: Final = "passage"
+HEAD: Final = "head"
+HISTORY: Final = "history"
+BASE: Final = "base"
+
+State = Literal["draft", "published", "archived"]
+DRAFT: Final = "draft"
+PUBLISHED: Final = "published"
+ARCHIVED: Final = "archived"
+
+PASSAGE_MAX_CHARS: Final = 2_000
+"""No passage is longer. A reader relies on it to know which buckets a window can touch."""
+
+BUCKET_CHARS: Final = 4_096
+"""Passages are addressed by item and start // this, so that a window's cost is flat in the text's length."""
+
+_ABOUT_PASSAGE: Final = ("kind", "scope", "item_id", "revision_id", "start", "heading")
+_ABOUT_ITEM: Final = (
+    "kind", "scope", "base_id", "item_id", "revision_id", "title", "language", "published_at",
+    "source_type", "source_uri", "total_chars", "content_sha256",
+)  # fmt: skip
+
+_BUCKET_BITS: Final = 16
+FARTHEST: Final = BUCKET_CHARS * ((1 << _BUCKET_BITS) - 16)
+"""No text is as long: beyond, addresses would run into those of other items."""
+
+# Names of vector indexes, before the number of their partitions. Searches in short ones have to be refined.
+EXACT_INDEX: Final = "vector_exact_"
+SHORT_INDEX: Final = "vector_short_"
+
+_DIGEST_CHARS: Final = 32
+# Lance detects two writers of one row only where the key is declared; without it racing publishers double an item.
+_PRIMARY_KEY: Final = {"lance-schema:unenforced-primary-key": "true"}
+
+
+def digest(*parts: str) -> str:
+    """128-bit hex digest over a list of strings; the length prefix keeps ("a", "bc") and ("ab", "c") apart."""
+    state = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "big"))
+        state.update(data)
+    return state.hexdigest()[:_DIGEST_CHARS]
+
+
+def item_id(scope: Scope, base_id: str, source: str) -> str:
+    """Stable id of an item: the scope is part of it, so that two teams never share one."""
+    return "ki_" + digest("item", scope.name, base_id, source)
+
+
+def revision_id(item: str, previous: str, fingerprint: str) -> str:
+    """Immutable id of a revision: A, B, A again are three revisions, publishing A twice is one."""
+    return "kr_" + digest("revision", item, previous, fingerprint)
+
+
+def fingerprint(content_sha256: str, title: str, language: str, source_uri: str) -> str:
+    """Digest of all that makes one revision differ from the next."""
+    return digest("fingerprint", content_sha256, title, language, source_uri)
+
+
+def row_key(kind: RowKind, item: str, revision: str = "", ordinal: int = 0) -> str:
+    """Primary key of a row in both tables; for a base row `item` is the base's id."""
+    return digest(kind, item, revision, str(ordinal))
+
+
+def _slot(*parts: str) -> int:
+    return int(digest(*parts)[:12], 16) >> 1 << _BUCKET_BITS
+
+
+def head_address(item: str) -> int:
+    """Index address of an item's head row."""
+    return _slot(HEAD, item)
+
+
+def history_address(item: str, revision: str) -> int:
+    """Index address of the history row of one revision."""
+    return _slot(HISTORY, item, revision)
+
+
+def base_address(base_id: str) -> int:
+    """Index address of a base row."""
+    return _slot(BASE, base_id)
+
+
+def current_address(item: str, start: int) -> int:
+    """Index address in `current` of the passages that start in one bucket: beside the head, in one index page."""
+    return _slot(HEAD, item) + 1 + start // BUCKET_CHARS
+
+
+def archive_address(item: str, revision: str, start: int) -> int:
+    """Index address in `revisions` of a revision's passages that start in one bucket; neighbours are adjacent."""
+    return _slot(PASSAGE, item, revision) + start // BUCKET_CHARS
+
+
+def metadata_json(row: Mapping[str, Any]) -> str:
+    """What a row's `about` holds: all that a reader is told of it but its state and text, so that one request gets it.
+
+    The state is apart because it alone is changed in place.
+    """
+    names = _ABOUT_PASSAGE if row["kind"] == PASSAGE else _ABOUT_ITEM
+    return json.dumps({name: row.get(name) for name in names}, ensure_ascii=False, separators=(",", ":"))
+
+
+def first_start(start: int) -> int:
+    """The earliest that a passage can start and still reach `start`."""
+    return max(0, start - PASSAGE_MAX_CHARS + 1)
+
+
+# The order is the order on disk. What one read takes stands together, and apart from the bulky columns, because a
+# storage read that skips less than 64 kB fetches what it skips.
+def _labels() -> list[pa.Field]:
+    return [
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("scope", pa.string(), nullable=False),
+        pa.field("base_id", pa.string(), nullable=False),
+        pa.field("item_id", pa.string(), nullable=False),
+        pa.field("revision_id", pa.string(), nullable=False),
+        pa.field("title", pa.string()),
+        pa.field("language", pa.string()),
+        pa.field("source_type", pa.string()),
+        pa.field("source_uri", pa.string()),
+        pa.field("total_chars", pa.int64()),
+        pa.field("content_sha256", pa.string()),
+        pa.field("previous_id", pa.string()),
+        pa.field("fingerprint", pa.string()),
+    ]
+
+
+def _content(dimensions: int) -> list[pa.Field]:
+    return [
+        pa.field("start", pa.int64()),
+        pa.field("end", pa.int64()),
+        pa.field("ordinal", pa.int32(), nullable=False),
+        pa.field("place", pa.int64(), nullable=False),
+        pa.field("key", pa.string(), nullable=False, metadata=_PRIMARY_KEY),
+        # Half precision: half the bytes of every scan, cosine error below 0.001, and restore copies it unchanged.
+        pa.field("vector", pa.list_(pa.float16(), dimensions)),
+        pa.field("heading", pa.string()),
+        pa.field("about", pa.string()),
+        pa.field("text", pa.string()),
+    ]
+
+
+def current_schema(scope: Scope, model: str, dimensions: int) -> pa.Schema:
+    """Arrow schema of a scope's `current` table. `terms` is the analysed text that the full-text index covers."""
+    state = [
+        pa.field("state", pa.string()),
+        pa.field("sequence", pa.int64()),
+        pa.field("published_at", pa.string()),
+    ]
+    fields = [*_labels(), *state, *_content(dimensions), pa.field("terms", pa.string())]
+    return pa.schema(fields, metadata=_metadata(model, dimensions, scope))
+
+
+def revisions_schema(scope: Scope, model: str, dimensions: int) -> pa.Schema:
+    """Arrow schema of a scope's `revisions` table."""
+    fields = [*_labels(), pa.field("created_at", pa.string()), *_content(dimensions)]
+    return pa.schema(fields, metadata=_metadata(model, dimensions, scope))
+
+
+def marker_schema(model: str, dimensions: int, created_at: str) -> pa.Schema:
+    """Arrow schema of the dataset marker: an empty table whose metadata says what the dataset is."""
+    metadata = {**_metadata(model, dimensions, None), META_CREATED: created_at}
+    return pa.schema([pa.field("key", pa.string())], metadata=metadata)
+
+
+def _metadata(model: str, dimensions: int, scope: Scope | None) -> dict[str, str]:
+    metadata = {META_SCHEMA: SCHEMA_VERSION, META_MODEL: model, META_DIMENSIONS: str(dimensions)}
+    return metadata if scope is None else {**metadata, META_SCOPE: scope.name}

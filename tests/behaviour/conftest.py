@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from knowledge.embedding.providers import LOCAL
+from local_gateway import demo
+from local_gateway.sample import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstrated:
+    """The demonstration's exit code, what it printed, and the dataset it left."""
+
+    code: int
+    printed: str
+    sample: Sample
+
+
+@pytest.fixture(scope="session")
+def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Demonstrated:
+    """The demonstration, run once as it is run for people; its dataset serves all tests that read real data."""
+    folder = tmp_path_factory.mktemp("demo")
+    sample = Sample(str(folder / "dataset"), LOCAL)
+    lines: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        # An embedding cache that another run filled would hide what embedding does.
+        patch.setenv("KNOWLEDGE_CACHE_DIR", str(folder / "cache"))
+        code = demo.main(["--uri", sample.uri], say=lines.append)
+    return Demonstrated(code, "\n".join(lines), sample)
+
+
+@pytest.fixture(scope="session")
+def sample(demonstrated: Demonstrated) -> Sample:
+    """The published sample base."""
+    assert demonstrated.code == 0, demonstrated.printed
+    return demonstrated.sample

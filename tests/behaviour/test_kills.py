@@ -1,0 +1,123 @@
+"""A publisher killed between any two writes leaves nothing half-published, and running it again completes it."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from pathlib import Path
+
+import pytest
+
+from knowledge.errors import StorageUnavailableError
+from publish_knowledge.doctor import examine
+from publish_knowledge.store.scope_tables import open_scope
+from tests.support.datasets import ANA, Location, embedding, item, put
+from tests.support.faults import DISK_BASE, dies_at_call, dies_at_write, task
+from tests.support.readers import answer_of, found, reading
+from tests.support.s3 import S3Server
+
+OLD = {"a.md": "# Old\n\n" + "The old lighthouse. " * 100, "b.md": "The old pier."}
+NEW = {"a.md": "# New\n\n" + "The new lighthouse shines. " * 150, "b.md": "The new pier."}
+FIRST_WRITES = 33
+"""The first publish of these texts makes 32 writes; every fifth is enough to meet each kind of them."""
+DRAFT = {"a.md": "A draft nobody may read.", "c.md": "A draft of a new item."}
+
+
+async def texts_at(where: Location) -> dict[str, str]:
+    """What a reader gets of each file."""
+    async with reading(where) as service:
+        answers = {path: await answer_of(service, ANA, item(ANA, DISK_BASE, path)) for path in ("a.md", "b.md", "c.md")}
+    return {path: answer.content for path, answer in answers.items() if answer is not None}
+
+
+async def sound(where: Location, texts: dict[str, str]) -> None:
+    """All is published once, and nothing is left over."""
+    assert await texts_at(where) == texts
+    async with where.store() as store:
+        assert await examine(store) == ()
+        tables = await open_scope(store, ANA)
+        assert tables is not None
+        assert await tables.current.count({"kind": "head"}) == len(texts)
+        assert await tables.current.count({"kind": "history"}) == len(await tables.history_of(None))
+        assert len(await tables.archive_ranges()) == len(await tables.history_of(None))
+
+
+async def died(where: Location, before: dict[str, str], after: dict[str, str]) -> None:
+    """What a reader meets after a kill: each text as it was or as it was to be, never a mixture, never an error."""
+    seen = await texts_at(where)
+    for path in before.keys() | after.keys():
+        assert seen.get(path) in {before.get(path), after.get(path)}
+    items = {item(ANA, DISK_BASE, path) for path in seen}
+    assert {hit for hit, _ in await found(where, ANA, "lighthouse pier")} <= items
+
+
+@pytest.fixture(autouse=True)
+def _learned(tmp_path: Path) -> None:
+    """Embed everything once in this process, so that the killed ones need no model."""
+
+    async def learn() -> None:
+        for texts in (OLD, NEW, DRAFT):
+            await put(Location(str(tmp_path / "learning")), ANA, "learning", texts)
+
+    if not embedding().known:
+        asyncio.run(learn())
+
+
+def test_a_first_publish_killed_before_any_write_is_completed_by_the_next(s3_server: S3Server) -> None:
+    for number in range(3, FIRST_WRITES, 5):
+        where = s3_server.bucket()
+        assert dies_at_write(s3_server, task(where, NEW), number)
+        asyncio.run(completed(where, {}, NEW))
+
+
+def test_before_the_first_publish_has_written_its_marker_nothing_is_served(s3_server: S3Server) -> None:
+    where = s3_server.bucket()
+    assert dies_at_write(s3_server, task(where, NEW), 1)
+    with pytest.raises(StorageUnavailableError):
+        asyncio.run(texts_at(where))
+
+
+def test_a_publish_over_old_texts_killed_before_any_write_is_completed_by_the_next(s3_server: S3Server) -> None:
+    for number in itertools.count(1):
+        where = s3_server.bucket()
+        asyncio.run(ready(where))
+        if not dies_at_write(s3_server, task(where, NEW), number):
+            break
+        asyncio.run(completed(where, OLD, NEW))
+    assert number > 5
+
+
+def test_a_draft_killed_before_any_write_never_shows(s3_server: S3Server) -> None:
+    for number in itertools.count(1):
+        where = s3_server.bucket()
+        asyncio.run(ready(where))
+        if not dies_at_write(s3_server, task(where, DRAFT, draft=True), number):
+            break
+        asyncio.run(completed(where, OLD, OLD, draft=DRAFT))
+    assert number > 3
+
+
+def test_a_publish_on_disk_killed_before_any_call_of_the_library_is_completed_by_the_next(tmp_path: Path) -> None:
+    for number in itertools.count(1):
+        where = Location(str(tmp_path / str(number)))
+        asyncio.run(ready(where))
+        if not dies_at_call(task(where, NEW), number):
+            break
+        asyncio.run(completed(where, OLD, NEW))
+    assert number > 5
+
+
+async def ready(where: Location) -> None:
+    await put(where, ANA, DISK_BASE, OLD)
+
+
+async def completed(
+    where: Location, before: dict[str, str], after: dict[str, str], draft: dict[str, str] | None = None
+) -> None:
+    """Look as a reader does, run the same command again, and look at everything."""
+    await died(where, before, after)
+    await put(where, ANA, DISK_BASE, draft or after, draft=draft is not None)
+    if draft:
+        assert await texts_at(where) == after
+    else:
+        await sound(where, after)

@@ -1,0 +1,161 @@
+"""Search over real tables, on disk and on S3."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+
+from knowledge.errors import ResourceUnavailableError
+from knowledge.requests import MODES, Mode, SearchRequest
+from publish_knowledge.publishing.lifecycle import archive_base, archive_item, restore_base
+from tests.support.datasets import ANA, BEN, SUPPORT, Location, item, put, within
+from tests.support.reading import paths, service
+
+pytestmark = pytest.mark.anyio
+
+LEXICAL_MODES: list[Mode] = ["hybrid", "lexical", "rrf"]
+TEXTS = {
+    "router.md": (
+        "# Router\n\nReset the router with a paper clip.\n\n## Password\n\nThe factory password is on the label.\n"
+    ),
+    "invoice.md": "# Invoices\n\nInvoices are sent on the first working day of the month.\n",
+}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(params=["held", "asked row by row"], autouse=True)
+def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small scopes are held in memory, large ones are not: each test runs as if its scopes were either."""
+    if request.param != "held":
+        monkeypatch.setattr("knowledge.store.scope_cache.HELD_ROWS", 0)
+
+
+async def test_every_mode_finds_the_right_item_first(location: Location) -> None:
+    await put(location, ANA, "notes", TEXTS)
+    async with service(location) as reader:
+        for mode in MODES:
+            answer = await reader.search([ANA], SearchRequest("reset router password", mode=mode))
+            assert paths(answer)[0] == "router.md"
+            assert answer.alpha == (0.5 if mode == "hybrid" else None)
+
+
+async def test_a_hit_carries_all_that_a_caller_needs_to_cite_it(folder: Location) -> None:
+    await put(folder, SUPPORT, "hand book", TEXTS)
+    async with service(folder) as reader:
+        hit = (await reader.search([SUPPORT], SearchRequest("factory password label"))).hits[0].as_dict()
+    text = TEXTS["router.md"]
+    start = hit["excerpt_offset"]
+    assert text[start : start + len(hit["excerpt"])] == hit["excerpt"]
+    assert (hit["scope"], hit["owner_id"], hit["team_id"]) == ("team", None, "support")
+    assert hit["knowledge_item_id"] == item(SUPPORT, "hand book", "router.md")
+    revision = hit["knowledge_revision_id"]
+    end = start + len(hit["excerpt"])
+    assert hit["reference"] == f"knowledge://hand%20book/{hit['knowledge_item_id']}@{revision}#char={start},{end}"
+    assert hit["source"]["uri"] == "router.md"
+    assert "router" in hit["source"]["citation"]
+
+
+async def test_the_lexical_side_alone_finds_nothing_where_no_word_matches(folder: Location) -> None:
+    await put(folder, ANA, "notes", TEXTS)
+    async with service(folder) as reader:
+        assert (await reader.search([ANA], SearchRequest("zebra", mode="lexical"))).hits == ()
+        assert (await reader.search([ANA], SearchRequest("🦓 !?", mode="lexical"))).hits == ()
+        for mode in ("hybrid", "semantic", "rrf"):
+            assert len((await reader.search([ANA], SearchRequest("zebra", mode=mode))).hits) == 2
+
+
+async def test_one_long_item_does_not_crowd_out_the_short_ones(folder: Location) -> None:
+    long = "".join(
+        f"# Part {number}\n\nPump maintenance and valve pressure, step {number}.\n\n" for number in range(400)
+    )
+    short = {f"short{number}.md": f"Pump valve note {number}.\n" for number in range(10)}
+    await put(folder, SUPPORT, "manuals", {"long.md": long, **short})
+    async with service(folder) as reader:
+        for mode in MODES:
+            every = await reader.search([SUPPORT], SearchRequest("pump valve", mode=mode, max_results=50))
+            assert len(every.hits) == 11
+            for count in (1, 2, 10):
+                some = await reader.search([SUPPORT], SearchRequest("pump valve", mode=mode, max_results=count))
+                assert some.hits == every.hits[:count]
+
+
+async def test_a_perfect_match_among_few_notes_comes_before_a_large_team(folder: Location) -> None:
+    words = [f"topic{number}" for number in range(200)]
+    chance = random.Random(7)
+    query = "quarterly offsite budget lisbon"
+    notes = {f"note{number}.md": f"A note on {chance.choice(words)} and lunch.\n" for number in range(19)}
+    notes["perfect.md"] = "The quarterly offsite budget for Lisbon is approved.\n"
+    team = {
+        f"doc{number}.md": "".join(
+            f"# {chance.choice(words)}\n\nThe {chance.choice(query.split())} plan for {chance.choice(words)} "
+            f"and {chance.choice(words)}, {chance.choice(query.split())} first.\n\n"
+            for _ in range(10)
+        )
+        for number in range(60)
+    }
+    await put(folder, ANA, "notes", notes)
+    await put(folder, SUPPORT, "docs", team)
+    async with service(folder) as reader:
+        for mode in LEXICAL_MODES:
+            answer = await reader.search([ANA, SUPPORT], SearchRequest(query, mode=mode))
+            assert paths(answer)[0] == "perfect.md", mode
+
+
+async def test_a_base_narrows_the_search_and_an_invisible_one_is_refused(folder: Location) -> None:
+    await put(folder, ANA, "notes", TEXTS)
+    await put(folder, ANA, "other", {"router2.md": "Router again."})
+    await put(folder, BEN, "private", {"secret.md": "Router secrets."})
+    await put(folder, ANA, "drafts", {"draft.md": "Router draft."}, draft=True)
+    async with service(folder) as reader:
+        found = await reader.search([ANA], SearchRequest("router", base_id="other"))
+        assert paths(found) == ["router2.md"]
+        for base_id in ("private", "missing", "drafts", "Notes"):
+            with pytest.raises(ResourceUnavailableError):
+                await reader.search([ANA], SearchRequest("router", base_id=base_id))
+
+
+async def test_archived_items_and_bases_are_not_found_until_they_are_restored(folder: Location) -> None:
+    await put(folder, ANA, "notes", TEXTS)
+    await within(folder, archive_item, ANA, item(ANA, "notes", "router.md"))
+    async with service(folder) as reader:
+        assert paths(await reader.search([ANA], SearchRequest("router"))) == ["invoice.md"]
+    await within(folder, archive_base, ANA, "notes")
+    async with service(folder) as reader:
+        assert (await reader.search([ANA], SearchRequest("router"))).hits == ()
+        with pytest.raises(ResourceUnavailableError):
+            await reader.search([ANA], SearchRequest("router", base_id="notes"))
+    await within(folder, restore_base, ANA, "notes")
+    async with service(folder) as reader:
+        assert paths(await reader.search([ANA], SearchRequest("router"))) == ["invoice.md"]
+
+
+async def test_a_scope_without_tables_is_empty_and_not_an_error(location: Location) -> None:
+    await put(location, ANA, "notes", TEXTS)
+    async with service(location) as reader:
+        assert (await reader.search([BEN], SearchRequest("router"))).hits == ()
+        assert len((await reader.search([BEN, ANA], SearchRequest("router"))).hits) == 2
+
+
+async def test_the_same_question_gets_the_same_answer_from_any_process(folder: Location) -> None:
+    await put(folder, ANA, "notes", {f"same{number}.md": "Alpha beta gamma.\n" for number in range(200)})
+    answers = []
+    for _ in range(3):
+        async with service(folder) as reader:
+            answers.append([await reader.search([ANA], SearchRequest("alpha", mode=mode)) for mode in MODES])
+    assert answers[0] == answers[1] == answers[2]
+
+
+async def test_a_publish_is_seen_by_a_running_reader_within_five_seconds(location: Location) -> None:
+    await put(location, ANA, "notes", TEXTS)
+    async with service(location) as reader:
+        assert len((await reader.search([ANA, BEN], SearchRequest("router"))).hits) == 2
+        await put(location, ANA, "notes", {"third.md": "A third router."})
+        await put(location, BEN, "first", {"fourth.md": "A fourth router."})
+        await asyncio.sleep(4.5)
+        assert len((await reader.search([ANA, BEN], SearchRequest("router"))).hits) == 4

@@ -1,0 +1,42 @@
+"""The short way to a query's rows gives what the library's own way gives."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from knowledge.store.lance import any_term, col, connect, fetched, lit
+from tests.support.datasets import SUPPORT, build, embedding
+
+
+class Sealed:
+    """A query of another make, without anything behind it."""
+
+    async def to_arrow(self) -> str:
+        return "its own way"
+
+
+def test_both_ways_give_the_same_rows(tmp_path: Path) -> None:
+    build(str(tmp_path), {(SUPPORT, "manuals"): {f"{n}.md": f"Open valve {n} of the pump." for n in range(9)}})
+    vector = embedding().embed_query("valve")
+
+    async def compared() -> list[bool]:
+        table = await (await connect(str(tmp_path), {})).open_table(SUPPORT.current_table)
+
+        def queries() -> list[Any]:
+            return [
+                table.query().where(col("kind") == lit("passage")).select(["item_id", "text"]),
+                table.query().where(col("kind") == lit("none")).select(["item_id"]),
+                table.query().nearest_to_text(any_term("valv", "terms")).select(["item_id", "_score"]).limit(5),
+                table.query().nearest_to(vector).distance_type("cosine").select(["item_id", "_distance"]).limit(5),
+            ]
+
+        pairs = zip(queries(), queries(), strict=True)
+        return [(await fetched(one)).equals(await other.to_arrow()) for one, other in pairs]
+
+    assert asyncio.run(compared()) == [True] * 4
+
+
+def test_a_query_without_the_short_way_goes_its_own() -> None:
+    assert asyncio.run(fetched(Sealed())) == "its own way"

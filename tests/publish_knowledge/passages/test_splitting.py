@@ -1,0 +1,279 @@
+"""Passages tile their text, follow its structure, and are bounded in size and time."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from knowledge.store.schema import PASSAGE_MAX_CHARS
+from publish_knowledge.passages.markdown_blocks import MAX_LINES, blocks
+from publish_knowledge.passages.splitting import (
+    SMALL_CHARS,
+    TARGET_CHARS,
+    WHOLE_CHARS,
+    Passage,
+    embedded_text,
+    indexed_terms,
+    split,
+)
+from publish_knowledge.sources.documents import Document, TextKind
+from tests.support.datasets import document
+
+WORDS = st.sampled_from(
+    [
+        *(
+            "word",
+            "Sentence ends. ",
+            "問題。",
+            "👩‍👩‍👧‍👦",
+            "e\u0301",
+            "🏳️‍🌈",
+            "\r\n",
+            "\n",
+            "\r",
+            "\0",
+            " ",
+            "\t",
+            "\u2028",
+            "\x85",
+        ),
+        *(
+            "# Heading\n",
+            "\n\n## Sub `x` { #a }\n",
+            "Title\n=====\n",
+            "\n---\n",
+            "- item\n",
+            "  - nested\n",
+            "1. one\n",
+        ),
+        *(
+            "```\n",
+            "# not a heading\n",
+            "~~~\n",
+            "> quote\n",
+            "| a | b |\n",
+            "|---|---|\n",
+            "    code\n",
+            "<div>\n",
+            "[[[[",
+        ),
+        *("a" * 900, "b " * 700, "漢字" * 600, "<!--", "-->", "***", "`" * 5, "\u0301" * 40, "\u200d" * 30),
+    ]
+)
+MARKDOWN = st.lists(WORDS, max_size=60).map("".join)
+KINDS: list[TextKind] = ["markdown", "plain"]
+
+
+def texts(text: str, kind: TextKind = "markdown") -> list[str]:
+    return [text[passage.start : passage.end] for passage in split(text, kind)]
+
+
+def headings(text: str) -> list[str]:
+    return [passage.heading for passage in split(text, "markdown")]
+
+
+def check_tiles(text: str, passages: tuple[Passage, ...]) -> None:
+    assert passages[0].start == 0
+    assert passages[-1].end == len(text)
+    assert all(before.end == after.start for before, after in pairwise(passages))
+    assert all(0 < passage.end - passage.start <= PASSAGE_MAX_CHARS for passage in passages)
+    assert [passage.ordinal for passage in passages] == list(range(len(passages)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=st.one_of(MARKDOWN, st.text(max_size=500), st.text("# \n-`>ab", max_size=500)).filter(bool))
+@settings(max_examples=150, deadline=None)
+def test_passages_tile_any_text_exactly(kind: TextKind, text: str) -> None:
+    check_tiles(text, split(text, kind))
+
+
+@given(MARKDOWN.filter(bool))
+@settings(max_examples=100, deadline=None)
+def test_no_cut_parts_a_line_end_or_a_letter_from_its_marks(text: str) -> None:
+    for passage in split(text, "markdown")[1:]:
+        before, after = text[passage.start - 1], text[passage.start]
+        assert before + after != "\r\n"
+        # A mark at the start of a line belongs to no letter.
+        if unicodedata.combining(after) and before not in "\r\n":
+            assert passage.start - _length_before(text, passage) >= WHOLE_CHARS
+
+
+def _length_before(text: str, passage: Passage) -> int:
+    return split(text, "markdown")[passage.ordinal - 1].start
+
+
+@given(st.lists(st.sampled_from(["# One", "## Two", "### Three", "Text of a section."]), max_size=30))
+@settings(max_examples=100, deadline=None)
+def test_heading_paths_are_those_of_the_headings_above(lines: list[str]) -> None:
+    """Against the simplest possible reading of the same lines."""
+    text = "\n\n".join(lines) + "\n"
+    path: dict[int, str] = {}
+    expected = set()
+    for line in lines:
+        level = len(line) - len(line.lstrip("#"))
+        if level:
+            path = {one: name for one, name in path.items() if one < level} | {level: line.lstrip("# ")}
+        else:
+            expected.add(" > ".join(path.values()))
+    found = {passage.heading for passage in split(text, "markdown")}
+    assert expected <= found
+    assert len(found - expected) <= 1  # headings at the end that nothing follows
+
+
+def test_an_empty_text_has_one_empty_passage() -> None:
+    assert split("", "markdown") == split("", "plain") == (Passage(0, 0, "", 0),)
+
+
+def test_a_blank_text_is_one_passage() -> None:
+    assert texts("\n\n") == ["\n\n"]
+
+
+def test_each_section_is_its_own_passage_under_its_path() -> None:
+    text = "Intro.\n\n# Install\n\nGet it.\n\n## Linux\n\nUse the package.\n\n## Mac\n\nUse it.\n\n# Use\n\nRun it.\n"
+    assert headings(text) == ["", "Install", "Install > Linux", "Install > Mac", "Use"]
+    assert texts(text)[2] == "## Linux\n\nUse the package.\n\n"
+
+
+def test_setext_headings_count() -> None:
+    assert headings("Install\n=======\n\nText.\n\nLinux\n-----\n\nMore.\n") == ["Install", "Install > Linux"]
+
+
+def test_markup_and_anchors_are_stripped_from_headings() -> None:
+    text = "# The `open()` *call* [here](x.md) <a id=x></a> ![logo](l.png) { #open-call }\n\nText.\n"
+    assert headings(text) == ["The open() call here logo"]
+
+
+def test_a_heading_over_two_lines_is_read_as_one() -> None:
+    assert headings("One *and*\ntwo\n===\n\nText.\n") == ["One and two"]
+
+
+@pytest.mark.parametrize(
+    "code", ["```\n# no\n```", "~~~sh\n# no\n~~~", "    # no", "<pre>\n# no\n</pre>", "<!--\n# no\n-->"]
+)
+def test_code_and_comments_hold_no_headings(code: str) -> None:
+    assert headings(f"# Yes\n\nText.\n\n{code}\n") == ["Yes"]
+
+
+def test_headings_inside_quotes_and_lists_open_no_section() -> None:
+    assert headings("# Yes\n\nText.\n\n> # quoted\n\n- # listed\n") == ["Yes"]
+
+
+def test_a_heading_without_text_goes_with_the_next_one() -> None:
+    text = "# Guide\n\n## First\n\nText.\n\n## Second\n\nText.\n"
+    assert headings(text) == ["Guide > First", "Guide > Second"]
+    assert texts(text)[0] == "# Guide\n\n## First\n\nText.\n\n"
+
+
+def test_an_empty_heading_ends_the_sections_below_it_and_adds_nothing() -> None:
+    assert headings("# A\n\n## B\n\nx\n\n#\n\ny\n") == ["A > B", ""]
+
+
+def test_a_hash_line_in_plain_text_is_text() -> None:
+    assert {passage.heading for passage in split("# no\n\ntext\n" * 200, "plain")} == {""}
+
+
+def test_small_paragraphs_are_gathered() -> None:
+    text = "A short paragraph of a few words.\n\n" * 40
+    sizes = [len(piece) for piece in texts(text)]
+    assert len(sizes) == len(text) // TARGET_CHARS + 1
+    assert min(sizes) > SMALL_CHARS
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python\n" + "value = compute(value)\n" * 30 + "```\n",
+        "| name | value |\n|------|-------|\n" + "| some | thing |\n" * 40,
+        "name | value\n-----|------\n" + "some | thing\n" * 55,
+        "- an item of a list\n" * 35,
+    ],
+)
+def test_code_tables_and_lists_are_kept_whole_where_they_fit(block: str) -> None:
+    assert TARGET_CHARS < len(block) <= WHOLE_CHARS
+    text = "Before it. " * 30 + "\n\n" + block + "\n" + "After it. " * 30
+    assert [piece for piece in texts(text) if block.strip() in piece]
+
+
+def test_a_long_list_is_cut_between_its_items() -> None:
+    text = "- the first line of an item\n  and its second line\n" * 100
+    assert all(piece.startswith("- ") for piece in texts(text))
+
+
+def test_long_code_is_cut_between_lines() -> None:
+    text = "```\n" + "one line. of code, here\n" * 200 + "```\n"
+    assert all(piece.endswith("\n") for piece in texts(text))
+
+
+def test_long_prose_is_cut_between_sentences_in_any_script() -> None:
+    for sentence, end in (
+        ("Here is one sentence. ", ". "),
+        ("ここに一つの文があります。", "。"),
+        ("Was it? Yes!\n", "!\n"),
+    ):
+        assert all(piece.endswith(end) for piece in texts(sentence * 200))
+
+
+def test_a_text_without_sentences_is_cut_between_words_and_one_without_words_anywhere() -> None:
+    assert all(piece.endswith("word ") for piece in texts("word " * 1000))
+    assert {len(piece) for piece in texts("x" * 8 * TARGET_CHARS)} == {TARGET_CHARS}
+
+
+def test_headings_gone_wild_do_not_make_passages_without_end() -> None:
+    assert len(split("# a\nx\n" * 10_500, "markdown")) < 200
+
+
+def test_markdown_of_too_many_lines_is_split_as_plain_text() -> None:
+    text = "# a\n" * (MAX_LINES + 1)
+    assert all(block.kind == "prose" for block in blocks(text, "markdown"))
+
+
+HOSTILE = {
+    "one line": "a" * 5_000_000,
+    "brackets": "[" * 5_000_000,
+    "quotes": ">" * 5_000_000,
+    "nested quotes": "> " * 2_500_000,
+    "nested lists": "- " * 2_500_000,
+    "deeper lists": "".join("  " * (step % 200) + "- a\n" for step in range(25_000)),
+    "headings": "# a\n" * 1_250_000,
+    "emphasis in a heading": "# " + "*a_" * 1_600_000,
+    "table rows": "|a|b|\n|-|-|\n" + "|a|b|\n" * 800_000,
+    "backticks": "`" * 5_000_000,
+    "link definitions": "[a]: <b\n" * 600_000,
+    "html": "<a " * 1_600_000,
+    "blank": "\n" * 2_000_000,
+    "combining marks": "a" + "\u0301" * 5_000_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_megabytes_are_split_in_seconds(name: str) -> None:
+    started = time.process_time()
+    check_tiles(HOSTILE[name], split(HOSTILE[name], "markdown"))
+    assert time.process_time() - started < 20
+
+
+def placed(text: str, title: str) -> tuple[Document, Passage]:
+    made = document("a.md", text, title=title, language="en")
+    return made, split(text, "markdown")[-1]
+
+
+def test_the_embedded_text_carries_title_and_heading_path() -> None:
+    text = "# Install\n\nx\n\n## Linux\n\nUse it.\n"
+    assert embedded_text(*placed(text, "Manual")) == "Manual > Install > Linux\n## Linux\n\nUse it.\n"
+
+
+def test_a_title_that_is_the_first_heading_is_said_once() -> None:
+    assert embedded_text(*placed("# Install\n\nUse it.\n", "Install")) == "Install\n# Install\n\nUse it.\n"
+    assert embedded_text(*placed("# A\n\nx\n\n## B\n\ny\n", "A")) == "A > B\n## B\n\ny\n"
+    assert embedded_text(*placed("No heading.\n", "A")) == "A\nNo heading.\n"
+
+
+def test_the_indexed_terms_are_stemmed_in_the_language_of_the_text() -> None:
+    made = document("a.md", "Zahlungen folgen.\n", title="Erstattungen", language="de")
+    (passage,) = split(made.text, "markdown")
+    assert indexed_terms(made, passage).split() == ["erstatt", "zahlung", "folg"]

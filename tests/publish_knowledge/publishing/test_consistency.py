@@ -1,0 +1,95 @@
+"""Rare turns of publishing and restoring, each made for real."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from knowledge.embedding.providers import Vectors
+from knowledge.errors import StorageUnavailableError
+from publish_knowledge.doctor import examine
+from publish_knowledge.embedding.embedder import Embedder
+from publish_knowledge.publishing import consistency as settling
+from publish_knowledge.publishing.lifecycle import archive_base, archive_item, restore_base, restore_item
+from publish_knowledge.publishing.publish import publish
+from publish_knowledge.store.scope_tables import address_of, open_scope
+from tests.support.datasets import ANA, Location, documents, embedding, item, put, within
+from tests.support.readers import text_of
+
+A_ID = item(ANA, "notes", "a.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Picky:
+    """A model that fails for one word, as a real one may for a strange text."""
+
+    model: str
+    dimensions: int
+
+    def embed_query(self, text: str) -> Vectors:
+        return embedding().embed_query(text)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        if any("unspeakable" in text for text in texts):
+            raise ValueError("a vector without direction")
+        return embedding().embed_passages(texts)
+
+
+def test_a_text_that_cannot_be_embedded_is_refused_and_the_rest_is_published(folder: Location) -> None:
+    async def story() -> None:
+        picky = Picky(embedding().model, embedding().dimensions)
+        async with folder.store() as store:
+            given = documents({"a.md": "Fine.", "b.md": "An unspeakable text.", "c.md": "Fine too."})
+            report = await publish(store, ANA, "notes", given, embedder=Embedder(picky))
+        assert [outcome.action for outcome in report.outcomes] == ["created", "refused", "created"]
+        assert "without direction" in report.outcomes[1].detail
+        assert await text_of(folder, ANA, A_ID) == "Fine."
+        assert await text_of(folder, ANA, item(ANA, "notes", "b.md")) is None
+        assert await within(folder, examine) == ()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_an_item_whose_text_is_lost_is_not_brought_back_empty(folder: Location, left: int) -> None:
+    async def story() -> None:
+        await put(folder, ANA, "notes", {"a.md": "A sentence about tides. " * 100})
+        await within(folder, archive_item, ANA, A_ID)
+        async with folder.store() as store:
+            tables = await open_scope(store, ANA)
+            assert tables is not None
+            head = await tables.head(A_ID)
+            assert head is not None
+            await tables.revisions.delete({"place": [address_of(head).places], "ordinal": list(range(left, 50))})
+        with pytest.raises(StorageUnavailableError, match="not stored in full"):
+            await within(folder, restore_item, ANA, A_ID)
+        assert await text_of(folder, ANA, A_ID) is None
+
+    asyncio.run(story())
+
+
+def test_a_large_base_comes_back_in_several_commits(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        monkeypatch.setattr(settling, "COMMIT_CHARS", 30)
+        texts = {f"{number}.md": f"Text number {number}." for number in range(5)}
+        await put(folder, ANA, "notes", texts)
+        await within(folder, archive_base, ANA, "notes")
+        await within(folder, restore_base, ANA, "notes")
+        for path, text in texts.items():
+            assert await text_of(folder, ANA, item(ANA, "notes", path)) == text
+        assert await within(folder, examine) == ()
+
+    asyncio.run(story())
+
+
+def test_a_base_that_never_comes_to_rest_is_told(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        monkeypatch.setattr(settling, "ROUNDS", 0)
+        await put(folder, ANA, "notes", {"a.md": "Text."})
+        with pytest.raises(StorageUnavailableError, match="Run the same command again when they are done"):
+            await within(folder, archive_base, ANA, "notes")
+
+    asyncio.run(story())

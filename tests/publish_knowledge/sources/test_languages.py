@@ -1,0 +1,62 @@
+"""How the language of a text is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from publish_knowledge.sources.languages import language_of, normalized
+
+TEXTS = {
+    "en": "Refunds are paid within five working days, once the returned goods have arrived at the warehouse.",
+    "es": "Los reembolsos se pagan en cinco días hábiles, una vez que la mercancía devuelta llega al almacén.",
+    "pt": "Os reembolsos são pagos em cinco dias úteis, depois que a mercadoria devolvida chega ao armazém.",
+    "de": "Erstattungen werden innerhalb von fünf Werktagen gezahlt, sobald die Ware im Lager eingetroffen ist.",
+    "ja": "返金は、返品された商品が倉庫に到着してから五営業日以内に支払われます。",
+    "zh": "退回的商品到达仓库后，退款将在五个工作日内支付。",
+    "fr": "Les remboursements sont versés sous cinq jours ouvrables, dès que la marchandise est arrivée.",
+}
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_a_sentence_tells_its_language(language: str) -> None:
+    assert language_of(TEXTS[language], []) == language
+
+
+@pytest.mark.parametrize("text", ["", "   ", "123 456", "x = f(y)", "Hola"])
+def test_what_says_too_little_is_undetermined(text: str) -> None:
+    assert language_of(text, []) == "und"
+
+
+@pytest.mark.parametrize(
+    ("folders", "language"),
+    [
+        (["docs", "es"], "es"),
+        (["docs", "pt-BR", "guide"], "pt"),
+        (["zh-Hans"], "zh"),
+        (["es", "en"], "en"),
+        (["docs", "api"], "und"),
+        (["it-help", "no-code", "esp"], "und"),
+    ],
+)
+def test_where_the_text_leaves_doubt_its_folder_decides(folders: list[str], language: str) -> None:
+    assert language_of("Hola", folders) == language
+
+
+def test_a_clear_text_outvotes_its_folder() -> None:
+    assert language_of(TEXTS["en"], ["it"]) == "en"
+
+
+def test_code_and_links_have_no_say() -> None:
+    code = "```python\n" + "for item in the_list_of_items: print(item)\n" * 50 + "```\n"
+    assert language_of(f"{TEXTS['de']}\n\n{code}\nhttps://example.com/this/is/the/english/page\n", []) == "de"
+
+
+@pytest.mark.parametrize(("tag", "language"), [("en", "en"), ("pt-BR", "pt"), ("ZH_hans", "zh"), (" deu ", "deu")])
+def test_a_tag_is_reduced_to_its_language(tag: str, language: str) -> None:
+    assert normalized(tag) == language
+
+
+@pytest.mark.parametrize("tag", ["", "english", "e", "en--us", "日本", "en;q=1"])
+def test_what_is_no_tag_is_refused(tag: str) -> None:
+    with pytest.raises(ValueError, match="is not a language code"):
+        normalized(tag)

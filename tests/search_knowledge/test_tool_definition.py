@@ -1,0 +1,45 @@
+"""What is deployed has one tool; those of the conformance suite are put in by its own code, beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from search_knowledge.app import Handler
+from search_knowledge.tool_definition import NAME
+from tests.architecture.source import ROOT
+from tests.conformance.tools import RESULTS, add_to
+from tests.support.front_door import Context, body_of, request, rest_event, stateless, switched_on, tool_call
+
+
+def listed(handler: Handler) -> list[str]:
+    message, headers = stateless(request("tools/list"))
+    tools = [
+        [tool["name"] for tool in body_of(handler(event, Context()))["result"]["tools"]]
+        for event in (rest_event(request("tools/list")), rest_event(message, headers=headers))
+    ]
+    assert tools[0] == tools[1]
+    return tools[0]
+
+
+def test_the_deployed_list_is_one_tool() -> None:
+    with switched_on() as handler:
+        assert listed(handler) == [NAME]
+
+
+def test_the_suites_tools_stand_beside_it_only_where_they_are_put_in() -> None:
+    with switched_on() as fitted, switched_on() as plain:
+        add_to(fitted)
+        assert listed(fitted) == [NAME, *RESULTS]
+        assert listed(plain) == [NAME]
+        answer = body_of(fitted(rest_event(tool_call({}, name="test_simple_text")), Context()))
+        assert answer["result"]["content"][0]["type"] == "text"
+        assert body_of(plain(rest_event(tool_call({}, name="test_simple_text")), Context()))["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+def test_no_failure_is_expected_of_what_the_product_offers(revision: str) -> None:
+    text = (ROOT / f"tests/conformance/expected-{revision}.yml").read_text(encoding="utf-8")
+    entries = [line.removeprefix("  - ") for line in text.splitlines() if line.startswith("  - ")]
+    offered = ("tools-list", "tools-call-simple", "tools-call-image", "tools-call-error", "json-schema", "http-")
+    assert entries
+    assert [entry for entry in entries if entry.startswith(offered)] == []

@@ -1,0 +1,1 @@
+"""The `knowledge` command: one module for each group of subcommands."""

@@ -1,0 +1,192 @@
+"""`knowledge list`, `history`, `archive` and `restore`: what is there, and taking it out of service and back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from knowledge.errors import InvalidRequestError
+from knowledge.scopes import Scope
+from publish_knowledge.cli.options import ID, Command, example, one_scope, optional_base, target_options
+from publish_knowledge.cli.output import UnknownIdError
+from publish_knowledge.cli.session import Target
+
+if TYPE_CHECKING:
+    from publish_knowledge.publishing.catalog import ItemEntry, RevisionEntry
+    from publish_knowledge.publishing.lifecycle import LifecycleReport
+    from publish_knowledge.store.database import Store
+
+_item_option: Final = click.option("--item", "item_id", type=ID, help="Id of the item.")
+Names = tuple[str | None, str | None, str | None]
+"""What a command is about: an item's id, its path, its base's id."""
+
+_path_option: Final = click.option("--path", type=ID, help="Path the item was published from; needs --base.")
+
+
+@click.command("list", epilog=example("knowledge list --uri ./dataset --team support --base handbook"))
+@target_options
+@one_scope
+@optional_base
+def items(target: Target, scope: Scope, base_id: str | None) -> None:
+    """List the items of an owner or a team.
+
+    Items of every state are shown, and the drafts that wait.
+    """
+    entries = asyncio.run(_listed(target, scope, base_id))
+    document = {"type": "knowledge_items", "scope": scope.name, "items": [_item_document(entry) for entry in entries]}
+    target.session.output.result(document, _item_lines(entries))
+
+
+@click.command(epilog=example("knowledge history ki_… --uri ./dataset --team support"))
+@click.argument("item_id", type=ID, metavar="ITEM")
+@target_options
+@one_scope
+def history(item_id: str, target: Target, scope: Scope) -> None:
+    """List the revisions of an item, latest first."""
+    entries = asyncio.run(_history(target, scope, item_id))
+    document = {
+        "type": "knowledge_history",
+        "scope": scope.name,
+        "knowledge_item_id": item_id,
+        "revisions": [_revision_document(entry) for entry in entries],
+    }
+    lines = (f"{entry.state:<8} {entry.at}  {entry.revision_id}  {entry.title}" for entry in entries)
+    target.session.output.result(document, lines)
+
+
+def _what(command: Command) -> Command:
+    return target_options(one_scope(_item_option(_path_option(optional_base(command)))))
+
+
+@click.command(
+    epilog=example(
+        "knowledge archive --item ki_… --uri ./dataset --team support",
+        "knowledge archive --base handbook --path docs/old.md --uri ./dataset --team support",
+        "knowledge archive --base handbook --uri ./dataset --team support",
+    )
+)
+@_what
+def archive(target: Target, scope: Scope, item_id: str | None, path: str | None, base_id: str | None) -> None:
+    """Take an item, or a whole base, out of queries and reads."""
+    _change(target, scope, "archived", (item_id, path, base_id))
+
+
+@click.command(
+    epilog=example(
+        "knowledge restore --item ki_… --uri ./dataset --team support",
+        "knowledge restore --base handbook --uri ./dataset --team support",
+    )
+)
+@_what
+def restore(target: Target, scope: Scope, item_id: str | None, path: str | None, base_id: str | None) -> None:
+    """Bring an archived item, or a whole base, back as it was.
+
+    Items that were archived one by one stay archived when their base comes back.
+    """
+    _change(target, scope, "restored", (item_id, path, base_id))
+
+
+def _change(target: Target, scope: Scope, action: str, names: Names) -> None:
+    item_id, path, base_id = names
+    if (item_id is not None) + (path is not None) > 1 or (path is not None and base_id is None) or not any(names):
+        raise click.UsageError("Give --item ID, or --base ID with --path PATH, or --base ID alone for the whole base.")
+    report = asyncio.run(_changed(target, scope, action, names))
+    document = {"type": f"knowledge_{action}", "scope": scope.name, **asdict(report)}
+    target.session.output.result(document, [_done(action, report)])
+
+
+def _done(action: str, report: LifecycleReport) -> str:
+    count = len(report.item_ids)
+    done = f"{action.capitalize()} {count} {'item' if count == 1 else 'items'}." if report.changed else ""
+    return " ".join(part for part in (done, report.detail) if part)
+
+
+async def _changed(target: Target, scope: Scope, action: str, names: Names) -> LifecycleReport:
+    from publish_knowledge.publishing import lifecycle  # noqa: PLC0415 - see `Target`
+
+    item_id, path, base_id = names
+    on_item = lifecycle.archive_item if action == "archived" else lifecycle.restore_item
+    on_base = lifecycle.archive_base if action == "archived" else lifecycle.restore_base
+    with unknown_ids():
+        async with target.store() as store:
+            if path is not None and base_id is not None:
+                item_id = await _item_at(store, scope, base_id, path)
+            if item_id is not None:
+                return await on_item(store, scope, item_id)
+            return await on_base(store, scope, base_id or "")
+
+
+async def _item_at(store: Store, scope: Scope, base_id: str, path: str) -> str:
+    from publish_knowledge.publishing.catalog import list_items  # noqa: PLC0415 - see `Target`
+
+    entries = await list_items(store, scope, base_id)
+    found = [entry.head.item_id for entry in entries if entry.head.source_uri == path]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise click.UsageError(
+            f"Several items were published from {path!r}: give --item with one of {', '.join(found)}."
+        )
+    raise UnknownIdError(f"Base {base_id!r} has no item from {path!r}. `knowledge list` shows the paths.", field="path")
+
+
+async def _listed(target: Target, scope: Scope, base_id: str | None) -> tuple[ItemEntry, ...]:
+    from publish_knowledge.publishing.catalog import list_items  # noqa: PLC0415 - see `Target`
+
+    async with target.store() as store:
+        return await list_items(store, scope, base_id)
+
+
+async def _history(target: Target, scope: Scope, item_id: str) -> tuple[RevisionEntry, ...]:
+    from publish_knowledge.publishing import catalog  # noqa: PLC0415 - see `Target`
+
+    with unknown_ids():
+        async with target.store() as store:
+            return await catalog.history(store, scope, item_id)
+
+
+@contextmanager
+def unknown_ids() -> Iterator[None]:
+    """The store refuses an unknown id as it does a wrong request; a script wants to tell the two apart."""
+    try:
+        yield
+    except InvalidRequestError as error:
+        raise UnknownIdError(error.message, field=error.field) from error
+
+
+def _item_document(entry: ItemEntry) -> dict[str, Any]:
+    head = entry.head
+    return {
+        "knowledge_base_id": head.base_id,
+        "knowledge_item_id": head.item_id,
+        "knowledge_revision_id": head.revision_id,
+        "state": head.state,
+        "base_archived": entry.base_archived,
+        "title": head.title,
+        "language": head.language,
+        "source_path": head.source_uri,
+        "total_chars": head.total_chars,
+        "content_sha256": head.content_sha256,
+        "published_at": head.published_at,
+        "drafts": [_revision_document(draft) for draft in entry.drafts],
+    }
+
+
+def _revision_document(entry: RevisionEntry) -> dict[str, Any]:
+    document = asdict(entry)
+    return {"knowledge_revision_id": document.pop("revision_id"), **document}
+
+
+def _item_lines(entries: tuple[ItemEntry, ...]) -> Iterator[str]:
+    for entry in entries:
+        head = entry.head
+        drafts = f"  (+{len(entry.drafts)} drafts)" if entry.drafts else ""
+        hidden = " (base archived)" if entry.base_archived else ""
+        yield f"{head.state:<9} {head.base_id}{hidden}  {head.item_id}  {head.source_uri}  {head.title}{drafts}"
+    if not entries:
+        yield "No items."

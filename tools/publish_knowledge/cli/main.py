@@ -1,0 +1,99 @@
+"""The `knowledge` command: composition root of the publishing side, the one place that reads the environment."""
+
+from __future__ import annotations
+
+import logging
+import os
+import traceback
+from pathlib import Path
+from typing import Final
+
+import click
+from platformdirs import user_cache_path
+
+from knowledge.embedding.bedrock import EmbeddingUnavailableError
+from knowledge.errors import KnowledgeError
+from publish_knowledge.cli.evaluate import evaluate
+from publish_knowledge.cli.items import archive, history, items, restore
+from publish_knowledge.cli.maintenance import doctor, optimize, purge
+from publish_knowledge.cli.options import example
+from publish_knowledge.cli.output import ExitCode, exit_code_of
+from publish_knowledge.cli.publish import publish
+from publish_knowledge.cli.reading import read, search
+from publish_knowledge.cli.session import Session
+from publish_knowledge.embedding.embedder import EmbeddingError
+
+APPLICATION: Final = "search-knowledge"
+CACHE_VARIABLE: Final = "KNOWLEDGE_CACHE_DIR"
+
+_EXAMPLE: Final = example(
+    "knowledge publish docs/ --uri ./dataset --team support --base handbook",
+    'knowledge search "how do refunds work" --uri ./dataset --team support',
+)
+_CODES: Final = ", ".join(f"{code.value} {code.name.lower().replace('_', ' ')}" for code in ExitCode)
+
+
+class KnowledgeGroup(click.Group):
+    """A command group whose failures are sentences and exit codes, never tracebacks."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command, and end it with the exit code that fits what went wrong."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except KeyboardInterrupt:
+            self._fail(ctx, ExitCode.INTERRUPTED, "Interrupted. The same command again goes on where this one stopped.")
+        except KnowledgeError as error:
+            self._fail(ctx, exit_code_of(error), _advice(error), error)
+        except EmbeddingError as error:
+            self._fail(ctx, ExitCode.STORAGE_UNAVAILABLE, str(error))
+        except Exception as error:  # noqa: BLE001 - the outermost catch: a sentence instead of a traceback
+            if ctx.params.get("debug"):
+                click.echo(traceback.format_exc(), err=True)
+            kind = type(error).__name__
+            self._fail(ctx, ExitCode.UNEXPECTED, f"Unexpected {kind}. Run `knowledge --debug …` to see where.")
+        return None
+
+    def _fail(self, ctx: click.Context, code: ExitCode, message: str, error: KnowledgeError | None = None) -> None:
+        ctx.ensure_object(Session).output.failure(code, message, error)
+        raise click.exceptions.Exit(int(code)) from error
+
+
+def _advice(error: KnowledgeError) -> str:
+    # A search tells the tool's callers only that the store is out of reach; here the reason is the user's own to mend.
+    reason = error.__cause__
+    return reason.message if isinstance(reason, EmbeddingUnavailableError) else error.message
+
+
+@click.group(
+    cls=KnowledgeGroup,
+    epilog=f"{_EXAMPLE}\n\nExit codes: {_CODES}.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(package_name=APPLICATION)
+@click.option("--debug", is_flag=True, help="Show the traceback of an unexpected failure.")
+@click.pass_context
+def knowledge(ctx: click.Context, *, debug: bool) -> None:
+    """Publish Markdown and plain text as searchable knowledge, and look after it."""
+    logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, format="%(message)s")
+    ctx.obj = session_from_environment()
+
+
+def session_from_environment() -> Session:
+    """The environment as it is now, and where the embedding cache lies."""
+    folder = os.environ.get(CACHE_VARIABLE)
+    return Session(dict(os.environ), Path(folder).expanduser() if folder else user_cache_path(APPLICATION))
+
+
+for _command in (publish, items, history, search, read, evaluate, archive, restore, doctor, optimize, purge):
+    knowledge.add_command(_command)
+
+
+def main() -> None:
+    """Console entry point."""
+    knowledge(prog_name="knowledge")
+
+
+if __name__ == "__main__":
+    main()

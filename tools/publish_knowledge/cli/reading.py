@@ -1,0 +1,129 @@
+"""`knowledge search` and `knowledge read`: the same heart, and the same JSON, as the served tool."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from knowledge.errors import StorageUnavailableError
+from knowledge.requests import (
+    DEFAULT_ALPHA,
+    DEFAULT_MODE,
+    DEFAULT_RESULTS,
+    DEFAULT_WINDOW,
+    MAX_RESULTS,
+    MODES,
+    ReadRequest,
+    SearchRequest,
+)
+from knowledge.results import ReadAnswer, SearchAnswer
+from knowledge.scopes import Scope
+from publish_knowledge.cli.options import ID, any_scopes, example, optional_base, target_options
+from publish_knowledge.cli.session import Target
+from publish_knowledge.passages.splitting import label
+
+if TYPE_CHECKING:
+    from knowledge.service import KnowledgeService
+
+T = TypeVar("T")
+
+DEADLINE_SECONDS: Final = 60.0
+"""A person waits longer than a gateway; a store that is away is told within a minute all the same."""
+
+_EXCERPT_CHARS: Final = 300
+"""Of an excerpt, shown to a person: four lines of a terminal."""
+
+_SHARE: Final = click.FloatRange(0, 1, clamp=True)
+_ALPHA: Final = "Weight of the lexical side in hybrid, 0 to 1."
+_LIMIT: Final = "Characters to read at most."
+
+
+def _number(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
+    if math.isnan(value):
+        raise click.BadParameter("It must be a number.")
+    return value
+
+
+@click.command(
+    epilog=example(
+        'knowledge search "how do refunds work" --uri ./dataset --team support',
+        'knowledge search "reembolso" --uri ./dataset --owner ana --team support --mode lexical --json',
+    )
+)
+@click.argument("query")
+@target_options
+@any_scopes
+@optional_base
+@click.option("--mode", type=click.Choice(MODES), default=DEFAULT_MODE, show_default=True, help="How to rank.")
+@click.option("--alpha", type=_SHARE, default=DEFAULT_ALPHA, show_default=True, callback=_number, help=_ALPHA)
+@click.option("--max-results", type=click.IntRange(1, MAX_RESULTS), default=DEFAULT_RESULTS, show_default=True)
+def search(query: str, target: Target, scopes: tuple[Scope, ...], base_id: str | None, **options: Any) -> None:  # noqa: ANN401 - the fields of a request
+    """Search what owners and teams have published."""
+    if not query.strip():
+        raise click.UsageError("QUERY must not be blank.")
+    request = SearchRequest(query=query, base_id=base_id or "", **options)
+    answer = _asked(target, lambda service: service.search(scopes, request))
+    target.session.output.result(answer.as_dict(), _hit_lines(answer))
+
+
+@click.command(
+    epilog=example(
+        "knowledge read ki_… --uri ./dataset --team support",
+        "knowledge read ki_… --revision kr_… --offset 4000 --limit-chars 20000 --uri ./dataset --team support",
+    )
+)
+@click.argument("item_id", type=ID, metavar="ITEM")
+@target_options
+@any_scopes
+@optional_base
+@click.option("--revision", "revision_id", type=ID, help="Id of one revision.  [default: the current one]")
+@click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="First character to read.")
+@click.option("--limit-chars", "limit", type=click.IntRange(1), default=DEFAULT_WINDOW, show_default=True, help=_LIMIT)
+def read(item_id: str, target: Target, scopes: tuple[Scope, ...], base_id: str | None, **options: Any) -> None:  # noqa: ANN401 - the fields of a request
+    """Read a window of one item's text."""
+    options["revision_id"] = options["revision_id"] or ""
+    request = ReadRequest(item_id=item_id, base_id=base_id or "", **options)
+    answer = _asked(target, lambda service: service.read(scopes, request))
+    output = target.session.output
+    if output.as_json:
+        output.result(answer.as_dict(), ())
+        return
+    click.echo(answer.content, nl=False)
+    output.note(_window(answer))
+
+
+def _asked(target: Target, question: Callable[[KnowledgeService], Awaitable[T]]) -> T:
+    return asyncio.run(_answered(target, question))
+
+
+async def _answered(target: Target, question: Callable[[KnowledgeService], Awaitable[T]]) -> T:
+    from knowledge.service import KnowledgeService  # noqa: PLC0415 - see `Target`
+
+    dataset = target.dataset()
+    try:
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            return await question(KnowledgeService(dataset, target.provider))
+    except TimeoutError as error:
+        raise StorageUnavailableError from error
+    finally:
+        await dataset.close()
+
+
+def _hit_lines(answer: SearchAnswer) -> Iterator[str]:
+    if not answer.hits:
+        yield "Nothing found."
+    for rank, hit in enumerate(answer.hits, start=1):
+        revision = hit.revision
+        yield f"{rank}. {label(revision.title, hit.locator)}  [{hit.scores.score:.3f}]"
+        yield f"   {revision.source_uri}  {revision.scope.name}  {revision.base_id}  {revision.item_id}"
+        yield f"   {' '.join(hit.excerpt.split())[:_EXCERPT_CHARS]}"
+
+
+def _window(answer: ReadAnswer) -> str:
+    end, total = answer.offset + len(answer.content), answer.revision.total_chars
+    said = f"\n[characters {answer.offset} to {end} of {total}, revision {answer.revision.revision_id}]"
+    return f"{said} Next: --revision {answer.revision.revision_id} --offset {end}" if end < total else said

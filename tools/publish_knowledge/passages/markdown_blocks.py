@@ -1,0 +1,151 @@
+"""The structure of a text: its top-level blocks in order, found by a Markdown parser or by blank lines.
+
+Only block structure is parsed, in time linear in the text: link definitions and tables, whose parsing can grow faster
+than the text, stay paragraphs. A text too long in lines for the parser is taken as plain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from publish_knowledge.sources.documents import TextKind
+
+BlockKind = Literal["heading", "prose", "lines", "list"]
+
+MAX_LINES: Final = 200_000
+"""Lines of Markdown that are parsed: 10 MB of ordinary text, and seconds at worst for a hostile one."""
+
+MAX_HEADING_CHARS: Final = 160
+"""A heading path stands before every passage it heads: longer ones would crowd out the text."""
+
+_TOP_CHARS: Final = 50_000
+"""How far down a text's title is looked for."""
+
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_ANCHOR: Final = re.compile(r"\s*\{:?\s*[#.][^{}]*\}\s*$")
+_MARKUP: Final = re.compile(r"[\\`*_\[\]<>&!~]")
+_TABLE: Final = re.compile(r"[ ]{0,3}\||[^\n]{0,1000}\n[ ]{0,3}:?-+:?[ ]*\|")
+_KINDS: Final[dict[str, BlockKind]] = {
+    "heading_open": "heading",
+    "fence": "lines",
+    "code_block": "lines",
+    "html_block": "lines",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`text[start:end]`, blank lines after it included; `level` and `title` of a heading, `items`: a list's starts."""
+
+    start: int
+    end: int
+    kind: BlockKind = "prose"
+    level: int = 0
+    title: str = ""
+    items: tuple[int, ...] = ()
+
+
+def blocks(text: str, kind: TextKind) -> Iterator[Block]:
+    """Blocks that tile the text; none for an empty one."""
+    if kind == "markdown" and text.count("\n") + text.count("\r") <= MAX_LINES:
+        return _markdown_blocks(text)
+    return _plain_blocks(text)
+
+
+def first_heading(text: str) -> str:
+    """Title of the first heading of a Markdown text that has one, near enough to its top; otherwise empty."""
+    top = text[:_TOP_CHARS]
+    return next((block.title for block in blocks(top, "markdown") if block.kind == "heading" and block.title), "")
+
+
+@lru_cache(maxsize=1_024)
+def heading_text(raw: str) -> str:
+    """A heading as it is read: markup and `{ #anchor }` stripped, on one line, cut to a bounded length."""
+    bare = _ANCHOR.sub("", raw[: 4 * MAX_HEADING_CHARS])
+    return shortened(_rendered(bare) if _MARKUP.search(bare) else bare)
+
+
+def shortened(title: str) -> str:
+    """One line of at most `MAX_HEADING_CHARS` characters, cut between words where there are any."""
+    line = " ".join(title.split())
+    if len(line) <= MAX_HEADING_CHARS:
+        return line
+    head = line[: MAX_HEADING_CHARS - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head else head) + "…"
+
+
+def _rendered(raw: str) -> str:
+    (inline,) = _inline_parser().parseInline(raw)
+    return "".join(_token_text(token) for token in inline.children or ())
+
+
+def _token_text(token: Token) -> str:
+    if token.type in ("softbreak", "hardbreak"):
+        return " "
+    return "" if token.type == "html_inline" else token.content
+
+
+def _plain_blocks(text: str) -> Iterator[Block]:
+    """Paragraphs: each begins with a line that is not blank after one that is."""
+    start, line, blank_before = 0, 0, False
+    while line < len(text):
+        match = _LINE_END.search(text, line)
+        following = match.end() if match else len(text)
+        blank = text[line:following].isspace()
+        if blank_before and not blank:
+            yield Block(start, line)
+            start = line
+        line, blank_before = following, blank
+    if text:
+        yield Block(start, len(text))
+
+
+def _markdown_blocks(text: str) -> Iterator[Block]:
+    lines = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
+    tokens = _block_parser().parse(text)
+    starts = [place for place, token in enumerate(tokens) if token.level == 0 and token.map]
+    for number, place in enumerate(starts):
+        following = starts[number + 1] if number + 1 < len(starts) else len(tokens)
+        start = lines[_first_line(tokens[place])] if number else 0
+        end = lines[_first_line(tokens[following])] if following < len(tokens) else len(text)
+        yield _block(text, (start, end), tokens[place:following], lines)
+    if text and not starts:
+        yield Block(0, len(text))
+
+
+def _first_line(token: Token) -> int:
+    return token.map[0] if token.map else 0
+
+
+def _block(text: str, span: tuple[int, int], tokens: Sequence[Token], lines: Sequence[int]) -> Block:
+    kind = _KINDS.get(tokens[0].type, "prose")
+    if kind == "heading":
+        return Block(*span, kind, int(tokens[0].tag[1:]), heading_text(tokens[1].content))
+    if kind == "list":
+        items = tuple(
+            lines[_first_line(token)] for token in tokens if token.type == "list_item_open" and token.level == 1
+        )
+        return Block(*span, kind, items=items)
+    return Block(*span, "lines" if kind == "prose" and _TABLE.match(text, *span) else kind)
+
+
+@cache
+def _block_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    parser.block.ruler.disable("reference")
+    return parser
+
+
+@cache
+def _inline_parser() -> MarkdownIt:
+    return MarkdownIt("commonmark")

@@ -1,0 +1,1 @@
+"""Publishing and the life of items: plan, commit, reconcile, archive, restore, list."""

@@ -1,0 +1,1 @@
+"""Where documents come from: files found, decoded, and read with their front matter."""

@@ -1,0 +1,105 @@
+"""YAML front matter: what a file says about itself before its text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+
+from publish_knowledge.sources.file_errors import UnusableFileError
+from publish_knowledge.sources.languages import normalized
+
+MAX_CHARS: Final = 65_536
+"""Front matter is a few lines; a YAML parser is slow on megabytes."""
+
+MAX_ID_CHARS: Final = 512
+
+_OPENING: Final = re.compile(r"---[ \t]*(?:\r\n|\n|\r)")
+_CLOSING: Final = re.compile(r"(?:(?<=\n)|(?<=\r))(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
+_BLANK_LINE: Final = re.compile(r"[ \t]*(?:\r|\n)")
+_NULL: Final = "tag:yaml.org,2002:null"
+_RULE_HINT: Final = "If the first line is meant as a horizontal rule, put a blank line after it."
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What was declared, and the text after it. `None` where nothing was declared."""
+
+    body: str
+    title: str | None = None
+    language: str | None = None
+    id: str | None = None
+
+
+def parse(text: str) -> FrontMatter:
+    """Take front matter off a text; raises `UnusableFileError` where it is there but cannot be used.
+
+    `---` opens front matter only as the very first line, followed by a line that is not blank, and closed by a line
+    `---` or `...`; a sentence between two such lines is text under a horizontal rule.
+    """
+    opening = _OPENING.match(text)
+    if opening is None or _BLANK_LINE.match(text, opening.end()):
+        return FrontMatter(text)
+    closing = _CLOSING.search(text, opening.end())
+    if closing is None:
+        return FrontMatter(text)
+    if closing.start() > MAX_CHARS:
+        raise UnusableFileError(f"Its front matter is longer than {MAX_CHARS:,} characters. {_RULE_HINT}")
+    node = _compose(text[opening.end() : closing.start()])
+    if isinstance(node, yaml.ScalarNode) and node.tag != _NULL:
+        return FrontMatter(text)
+    return _declared(_entries(node), text[closing.end() :])
+
+
+def _compose(block: str) -> yaml.Node | None:
+    # Nodes are never turned into objects, so dates, tags and aliases (which could multiply without end) mean nothing.
+    try:
+        return yaml.compose(block, yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f" (line {mark.line + 2})" if mark else ""
+        raise UnusableFileError(f"Its front matter does not parse{place}: {error.problem}. {_RULE_HINT}") from None
+    except RecursionError:
+        raise UnusableFileError("Its front matter is nested too deeply. Correct it or remove it.") from None
+    except (yaml.YAMLError, ValueError, OverflowError):  # the last two come from escapes beyond Unicode
+        raise UnusableFileError("Its front matter holds a character that YAML does not allow. Remove it.") from None
+
+
+def _entries(node: yaml.Node | None) -> dict[str, yaml.Node]:
+    if node is None or isinstance(node, yaml.ScalarNode):
+        return {}
+    if not isinstance(node, yaml.MappingNode):
+        raise UnusableFileError(f"Its front matter is a list, not `name: value` lines. {_RULE_HINT}")
+    return {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+
+
+def _declared(entries: dict[str, yaml.Node], body: str) -> FrontMatter:
+    language = _text(entries, "language") or _text(entries, "lang")
+    identity = _text(entries, "id")
+    if identity is not None and len(identity) > MAX_ID_CHARS:
+        raise UnusableFileError(f"The `id` in its front matter is longer than {MAX_ID_CHARS} characters. Shorten it.")
+    return FrontMatter(body, _text(entries, "title"), None if language is None else _language(language), identity)
+
+
+def _text(entries: dict[str, yaml.Node], name: str) -> str | None:
+    """A value as it is written (`007` stays `007`), with runs of white space made one blank; `None` if empty."""
+    node = entries.get(name)
+    if node is None or node.tag == _NULL:
+        return None
+    if not isinstance(node, yaml.ScalarNode):
+        raise UnusableFileError(f"`{name}` in its front matter must be one text, not a list or a mapping.")
+    value = " ".join(str(node.value).split())
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise UnusableFileError(
+            f"`{name}` in its front matter holds half of a surrogate pair. Write the character itself."
+        )
+    return value or None
+
+
+def _language(tag: str) -> str:
+    try:
+        return normalized(tag)
+    except ValueError as error:
+        raise UnusableFileError(f"The language in its front matter cannot be used: {error}") from None

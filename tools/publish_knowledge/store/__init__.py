@@ -1,0 +1,1 @@
+"""Write access to a dataset: tables, rows, the marker, retries."""

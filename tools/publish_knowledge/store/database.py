@@ -1,0 +1,288 @@
+"""Write access to a dataset: the one module of the publishing side that imports LanceDB.
+
+A `Table` is moved to its latest version before each read and each commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import reduce
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar, cast
+
+import lancedb
+import pyarrow as pa
+from lancedb import AsyncConnection, AsyncTable
+from lancedb.expr import Expr, col, lit
+from lancedb.index import FTS, Bitmap, BTree, IvfFlat, IvfRq
+
+from knowledge.store.dataset import normalized_uri
+from knowledge.store.faults import MissingTableError
+from publish_knowledge.store.retries import Guard
+from publish_knowledge.store.vector_index import SHORT_BITS, VectorIndex
+
+T = TypeVar("T")
+
+Value = str | int | Sequence[str] | Sequence[int] | Sequence[range]
+Where = Mapping[str, Value]
+"""Columns and what they must equal; a list means any of it, a list of ranges any number within one of them."""
+
+KEEP_VERSIONS: Final = timedelta(days=1)
+"""Age at which old versions are cleaned away. No running reader or publisher holds one that long."""
+
+MERGE_TIMEOUT: Final = timedelta(minutes=5)
+"""The library's own 30 s are too short for many publishers on one table, or for a slow uplink."""
+
+_STATE_SCHEMA: Final = pa.schema([pa.field("key", pa.string(), nullable=False), pa.field("state", pa.string())])
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What one merge did; `version` is the table's version that it made, `version - 1` the one it was applied to."""
+
+    version: int
+    updated: int
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index: its name, and how many rows it does not cover (they are scanned instead)."""
+
+    name: str
+    unindexed_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How much upkeep a table needs; `indexes` by column."""
+
+    fragments: int
+    indexes: Mapping[str, Index]
+
+
+class Store:
+    """One dataset at one URI, for one embedding model. Nothing is opened before it is asked for."""
+
+    def __init__(
+        self, uri: str, provider_model: str, dimensions: int, storage_options: Mapping[str, str] | None = None
+    ) -> None:
+        self.uri = normalized_uri(uri)
+        self.model = provider_model
+        self.dimensions = dimensions
+        self._options = dict(storage_options or {}) if "://" in self.uri else {}
+        self._guard = Guard(self.uri)
+        self._connection: AsyncConnection | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._connection is not None:
+            cast("Any", self._connection).close()
+            self._connection = None
+
+    async def names(self) -> tuple[str, ...]:
+        """Names of all tables, sorted; empty for a path that does not exist."""
+        return tuple(sorted(await self._guard.run(self._names))) if self._exists() else ()
+
+    async def open(self, name: str) -> Table | None:
+        """A table at its latest version; `None` if there is none of that name."""
+        if not self._exists():
+            return None
+        try:
+            return Table(name, self._guard, await self._guard.run(lambda: self._opened(name)), self._opened)
+        except MissingTableError:
+            return None
+
+    async def create(self, name: str, schema: pa.Schema) -> Table:
+        """A new empty table, or the one that another writer has just created."""
+        await self._guard.run(lambda: self._created(name, schema))
+        return Table(name, self._guard, await self._guard.run(lambda: self._opened(name)), self._opened)
+
+    async def drop(self, name: str) -> None:
+        """Remove a table and its files; one that is not there is fine."""
+        try:
+            await self._guard.run(lambda: self._dropped(name))
+        except MissingTableError:
+            return
+
+    def _exists(self) -> bool:
+        # Connecting would create the folder: a mistyped path must not leave one behind.
+        return "://" in self.uri or Path(self.uri).is_dir()
+
+    async def _connected(self) -> AsyncConnection:
+        if self._connection is None:
+            self._connection = await lancedb.connect_async(self.uri, storage_options=self._options)
+        return self._connection
+
+    async def _names(self) -> list[str]:
+        connection = await self._connected()
+        page = await connection.list_tables()
+        names = list(page.tables)
+        while page.page_token:
+            page = await connection.list_tables(page_token=page.page_token)
+            names += page.tables
+        return names
+
+    async def _opened(self, name: str) -> AsyncTable:
+        return await (await self._connected()).open_table(name)
+
+    async def _created(self, name: str, schema: pa.Schema) -> None:
+        await (await self._connected()).create_table(name, schema=schema, exist_ok=True)
+
+    async def _dropped(self, name: str) -> None:
+        await (await self._connected()).drop_table(name)
+
+
+class Table:
+    """One table, always read and written at its latest version unless another is named."""
+
+    def __init__(
+        self, name: str, guard: Guard, handle: AsyncTable, opened: Callable[[str], Awaitable[AsyncTable]]
+    ) -> None:
+        self.name = name
+        self._guard = guard
+        self._handle = handle
+        self._opened = opened
+
+    async def schema(self) -> pa.Schema:
+        """Arrow schema, metadata included."""
+        return await self._run(lambda table: table.schema())
+
+    async def version(self) -> int:
+        """Number of the latest version."""
+        return await self._run(lambda table: table.version())
+
+    async def rows(self, where: Where, columns: Sequence[str], at: int | None = None) -> pa.Table:
+        """Rows of the latest version, or of version `at`."""
+        return await self._run(lambda table: table.query().where(_all(where)).select([*columns]).to_arrow(), at)
+
+    async def count(self, where: Where) -> int:
+        """Number of rows."""
+        return await self._run(lambda table: table.count_rows(_all(where).to_sql()))
+
+    async def insert_missing(self, rows: pa.Table) -> Merged:
+        """One commit: add the rows whose key is not there yet; those that are stay as they are."""
+        return await self._merge(rows, lambda table: table.merge_insert("key").when_not_matched_insert_all())
+
+    async def merge(self, rows: pa.Table, delete: Where | None = None) -> Merged:
+        """One commit: write rows by key, and remove the rows that match `delete` and are not among them."""
+
+        def builder(table: AsyncTable) -> Any:  # noqa: ANN401 - the library does not export the builder
+            return _removing(table.merge_insert("key").when_matched_update_all().when_not_matched_insert_all(), delete)
+
+        return await self._merge(rows, builder)
+
+    async def set_states(
+        self, keys: Sequence[str], state: str, *, delete: Where | None = None, only_if: Mapping[str, str] | None = None
+    ) -> Merged:
+        """One commit: change nothing but the state of rows, whatever else is written to them meanwhile.
+
+        `only_if` names columns and the values they must still have; `Merged.updated` tells how many had.
+        """
+        rows = pa.table({"key": [*keys], "state": [state] * len(keys)}, schema=_STATE_SCHEMA)
+        condition = " and ".join(f"target.{name} = {lit(value).to_sql()}" for name, value in (only_if or {}).items())
+
+        def builder(table: AsyncTable) -> Any:  # noqa: ANN401 - as above
+            return _removing(table.merge_insert("key").when_matched_update_all(where=condition or None), delete)
+
+        return await self._merge(rows, builder)
+
+    async def delete(self, where: Where) -> None:
+        """Remove rows in one commit."""
+        await self._run(lambda table: table.delete(_all(where).to_sql()))
+
+    async def index(self, column: str) -> None:
+        """Index a column as its kind asks for; nothing to do where another writer already did."""
+
+        async def once(table: AsyncTable) -> None:
+            if all(column not in index.columns for index in await table.list_indices()):
+                await table.create_index(column, config=_scalar_index(column))
+
+        await self._run(once)
+
+    async def index_vectors(self, index: VectorIndex) -> None:
+        """Build a vector index, cosine."""
+        partitions = index.partitions
+        config = (
+            IvfFlat(distance_type="cosine", num_partitions=partitions)
+            if index.exact
+            else IvfRq(distance_type="cosine", num_partitions=partitions, num_bits=SHORT_BITS)
+        )
+        await self._run(lambda table: table.create_index("vector", config=config, name=index.name))
+
+    async def drop_index(self, name: str) -> None:
+        """Remove an index by its name."""
+        await self._run(lambda table: table.drop_index(name))
+
+    async def optimize(self) -> None:
+        """Join small fragments, bring indexes up to date, clean away versions older than a day."""
+        await self._run(lambda table: table.optimize(cleanup_older_than=KEEP_VERSIONS))
+
+    async def health(self) -> Health:
+        """Fragments, and for each indexed column its index."""
+        return await self._run(_health)
+
+    async def _merge(self, rows: pa.Table, builder: Callable[[AsyncTable], Any]) -> Merged:
+        async def once(table: AsyncTable) -> Merged:
+            # Null vectors count as bad ones even where the column admits them.
+            made = await builder(table).execute(rows, on_bad_vectors="null", timeout=MERGE_TIMEOUT)
+            return Merged(made.version, made.num_updated_rows, made.num_deleted_rows)
+
+        return await self._run(once)
+
+    async def _run(self, work: Callable[[AsyncTable], Awaitable[T]], at: int | None = None) -> T:
+        async def once() -> T:
+            return await work(await self._at(at))
+
+        return await self._guard.run(once)
+
+    async def _at(self, version: int | None) -> AsyncTable:
+        if version is None:
+            await cast("Any", self._handle).checkout_latest()
+            return self._handle
+        table = await self._opened(self.name)
+        await table.checkout(version)
+        return table
+
+
+def _removing(builder: Any, delete: Where | None) -> Any:  # noqa: ANN401 - as above
+    return builder if delete is None else builder.when_not_matched_by_source_delete(_all(delete))
+
+
+def _scalar_index(column: str) -> FTS | Bitmap | BTree:
+    if column == "terms":
+        # Words are settled before they reach the index: it splits at blanks and does nothing else.
+        plain: dict[str, Any] = {"stem": False, "remove_stop_words": False, "ascii_folding": False, "lower_case": False}
+        return FTS(base_tokenizer="whitespace", max_token_length=None, **plain)
+    return BTree() if column == "place" else Bitmap()
+
+
+async def _health(table: AsyncTable) -> Health:
+    indexes = {}
+    for index in await table.list_indices():
+        stats = await table.index_stats(index.name)
+        indexes[index.columns[0]] = Index(index.name, stats.num_unindexed_rows if stats else 0)
+    stats_of_table: Any = await table.stats()
+    return Health(stats_of_table["fragment_stats"]["num_fragments"], indexes)
+
+
+def _all(where: Where) -> Expr:
+    return reduce(lambda left, right: left & right, (_one(name, value) for name, value in where.items()))
+
+
+def _one(name: str, value: Value) -> Expr:
+    if isinstance(value, str | int):
+        return col(name) == lit(value)
+    within = [
+        (col(name) >= lit(each.start)) & (col(name) < lit(each.stop)) for each in value if isinstance(each, range)
+    ]
+    if within:
+        return reduce(lambda left, right: left | right, within)
+    return col(name).isin([each for each in value if isinstance(each, str | int)])

@@ -1,0 +1,69 @@
+"""The dataset marker: without it nothing is read, and only the first publish writes it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pyarrow as pa
+
+from knowledge.errors import DatasetMismatchError, StorageUnavailableError
+from knowledge.store.schema import MARKER_TABLE, META_DIMENSIONS, META_MODEL, META_SCHEMA, SCHEMA_VERSION, marker_schema
+from publish_knowledge.store.database import Store
+
+
+def now() -> str:
+    """The time as the schema writes it: ISO 8601 in UTC, whole seconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+async def require_dataset(store: Store) -> None:
+    """Check the marker. Raises `StorageUnavailableError` without one, `DatasetMismatchError` for another model."""
+    table = await store.open(MARKER_TABLE)
+    if table is None:
+        msg = f"There is no dataset at {store.uri}. Check the address, or publish something there first."
+        raise StorageUnavailableError(msg)
+    check(store, await table.schema())
+
+
+async def dataset_exists(store: Store) -> bool:
+    """Whether there is a dataset that fits; false where the place is empty. Raises as `ensure_dataset`."""
+    if await store.open(MARKER_TABLE) is not None:
+        await require_dataset(store)
+        return True
+    names = await store.names()
+    if set(names) - {MARKER_TABLE} and MARKER_TABLE not in names:
+        msg = (
+            f"{store.uri} holds tables but no dataset marker, so it is not a dataset of this tool. "
+            "Check the address, or choose an empty place."
+        )
+        raise StorageUnavailableError(msg)
+    return False
+
+
+async def ensure_dataset(store: Store) -> None:
+    """Check the marker, or write it where the place is still empty.
+
+    Raises `StorageUnavailableError` for a place with other tables, `DatasetMismatchError` for another model.
+    """
+    if not await dataset_exists(store):
+        table = await store.create(MARKER_TABLE, marker_schema(store.model, store.dimensions, now()))
+        check(store, await table.schema())
+
+
+def check(store: Store, schema: pa.Schema) -> None:
+    """Raise `DatasetMismatchError` where a table was written for another schema version or embedding model."""
+    expected = {META_SCHEMA: SCHEMA_VERSION, META_MODEL: store.model, META_DIMENSIONS: str(store.dimensions)}
+    found = metadata_of(schema)
+    wrong = [name for name, value in expected.items() if found.get(name) != value]
+    if wrong:
+        name = wrong[0]
+        msg = (
+            f"The dataset at {store.uri} says {name} = {found.get(name)!r}, but {expected[name]!r} is set here. "
+            "Set the embedding that it was made with, or publish to a new address."
+        )
+        raise DatasetMismatchError(msg)
+
+
+def metadata_of(schema: pa.Schema) -> dict[str, str]:
+    """Schema metadata as text."""
+    return {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}

@@ -1,0 +1,228 @@
+"""The two tables of one scope: made with all their indexes before the first row, and read by address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from knowledge.errors import StorageUnavailableError
+from knowledge.scopes import Scope
+from knowledge.store.schema import (
+    ARCHIVED,
+    BASE,
+    HEAD,
+    HISTORY,
+    META_SCOPE,
+    PASSAGE,
+    archive_address,
+    base_address,
+    current_address,
+    current_schema,
+    head_address,
+    revisions_schema,
+)
+from publish_knowledge.publishing.plan import ItemHead
+from publish_knowledge.store import marker
+from publish_knowledge.store.arrow_rows import (
+    HEAD_COLUMNS,
+    PASSAGE_COLUMNS,
+    REVISION_COLUMNS,
+    StoredMetadata,
+    StoredRevision,
+    heads_from,
+    metadata_from,
+    revision_from_current,
+    revisions_from,
+)
+from publish_knowledge.store.database import Store, Table, Where
+
+CURRENT_INDEXES: Final = ("terms", "place", "scope", "kind", "base_id")
+REVISIONS_INDEXES: Final = ("place",)
+
+Ranges = dict[tuple[str, str], list[tuple[int, int]]]
+"""Ranges of passages by item and revision, in order of ordinals."""
+
+_RANGE_COLUMNS: Final = ("item_id", "revision_id", "ordinal", "start", "end")
+_ADDRESSES: Final = 100
+"""Addresses in one query; each is a term of the filter, and very deep filters overflow the planner's stack."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Address:
+    """Where a revision's passages are: enough to find them by index."""
+
+    item_id: str
+    revision_id: str
+    total_chars: int
+
+    @property
+    def places(self) -> range:
+        """Index addresses of all its passages."""
+        first = archive_address(self.item_id, self.revision_id, 0)
+        return range(first, archive_address(self.item_id, self.revision_id, self.total_chars) + 1)
+
+
+def address_of(head: ItemHead) -> Address:
+    """Where the current revision of an item is."""
+    return Address(head.item_id, head.revision_id, head.total_chars)
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeTables:
+    """One scope's pair of tables and their schemas."""
+
+    scope: Scope
+    current: Table
+    revisions: Table
+    current_schema: pa.Schema
+    revisions_schema: pa.Schema
+
+    async def head(self, item_id: str) -> ItemHead | None:
+        """The head of one item."""
+        heads = await self.heads([item_id])
+        return heads.get(item_id)
+
+    async def heads(self, item_ids: Sequence[str], at: int | None = None) -> dict[str, ItemHead]:
+        """Heads of the items that have one, in the latest version of `current` or in version `at`."""
+        if not item_ids:
+            return {}
+        where: Where = {"kind": HEAD, "place": [head_address(item) for item in item_ids]}
+        rows = await self.current.rows(where, HEAD_COLUMNS, at)
+        wanted = set(item_ids)
+        return {head.item_id: head for head in heads_from(rows) if head.item_id in wanted}
+
+    async def heads_in(self, base_id: str | None, at: int | None = None) -> list[ItemHead]:
+        """Heads of all items of a base, or of the scope."""
+        rows = await self.current.rows(_of_base(HEAD, base_id), HEAD_COLUMNS, at)
+        return heads_from(rows)
+
+    async def history_of(self, item_id: str | None, at: int | None = None) -> list[ItemHead]:
+        """History rows of one item, or of all."""
+        where: Where = {"kind": HISTORY} if item_id is None else {"kind": HISTORY, "item_id": item_id}
+        rows = await self.current.rows(where, HEAD_COLUMNS, at)
+        return heads_from(rows)
+
+    async def stored_metadata(self, item_id: str | None = None) -> list[StoredMetadata]:
+        """Every revision of the archive, or those of one item, without their texts."""
+        first: Where = {"kind": PASSAGE, "ordinal": 0}
+        where = first if item_id is None else {**first, "item_id": item_id}
+        rows = await self.revisions.rows(where, REVISION_COLUMNS)
+        return metadata_from(rows)
+
+    async def archived_bases(self, at: int | None = None) -> frozenset[str]:
+        """Bases that are taken out of service."""
+        rows = await self.current.rows({"kind": BASE, "state": ARCHIVED}, ["base_id"], at)
+        return frozenset(rows.column("base_id").to_pylist())
+
+    async def base_archived(self, base_id: str) -> bool:
+        """Whether a base is taken out of service; one without a row is not."""
+        where: Where = {"place": [base_address(base_id)], "kind": BASE, "base_id": base_id, "state": ARCHIVED}
+        rows = await self.current.rows(where, ["base_id"])
+        return bool(rows.num_rows)
+
+    async def stored(self, addresses: Iterable[Address]) -> dict[str, StoredRevision]:
+        """Revisions of the archive by revision id; those that are not there are left out."""
+        wanted = sorted(set(addresses))
+        columns = [*REVISION_COLUMNS, *PASSAGE_COLUMNS, "vector"]
+        found: dict[str, StoredRevision] = {}
+        for first in range(0, len(wanted), _ADDRESSES):
+            batch = wanted[first : first + _ADDRESSES]
+            rows = await self.revisions.rows({"place": [address.places for address in batch]}, columns)
+            found |= revisions_from(rows)
+        known = {address.revision_id for address in wanted}
+        return {revision: stored for revision, stored in found.items() if revision in known}
+
+    async def visible(self, head: ItemHead) -> StoredRevision:
+        """The current revision of a published item as `current` has it."""
+        columns = ["revision_id", *PASSAGE_COLUMNS, "vector"]
+        places = range(current_address(head.item_id, 0), current_address(head.item_id, head.total_chars) + 1)
+        where: Where = {"kind": PASSAGE, "place": [places], "revision_id": head.revision_id}
+        return revision_from_current(head, await self.current.rows(where, columns))
+
+    async def current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:
+        """Ranges of the passages in `current` of a base or of the scope."""
+        rows = await self.current.rows(_of_base(PASSAGE, base_id), _RANGE_COLUMNS, at)
+        return _grouped(rows)
+
+    async def archive_ranges(self) -> Ranges:
+        """Ranges of all passages in `revisions`."""
+        rows = await self.revisions.rows({"kind": PASSAGE}, _RANGE_COLUMNS)
+        return _grouped(rows)
+
+
+def _of_base(kind: str, base_id: str | None) -> Where:
+    return {"kind": kind} if base_id is None else {"kind": kind, "base_id": base_id}
+
+
+def _grouped(rows: pa.Table) -> Ranges:
+    found: Ranges = {}
+    for row in rows.sort_by([("ordinal", "ascending")]).to_pylist():
+        found.setdefault((row["item_id"], row["revision_id"]), []).append((row["start"], row["end"]))
+    return found
+
+
+async def open_scope(store: Store, scope: Scope) -> ScopeTables | None:
+    """The tables of a scope, `None` where nothing was ever published to it.
+
+    Raises `StorageUnavailableError` where one of the pair is missing.
+    """
+    current, revisions = await store.open(scope.current_table), await store.open(scope.revisions_table)
+    if current is None:
+        # Tables are made in the other order, so that a scope is there only when both are.
+        return None
+    if revisions is None:
+        msg = (
+            f"The table {scope.revisions_table} of {scope.name} is missing. Run `knowledge doctor` to see what is left."
+        )
+        raise StorageUnavailableError(msg)
+    await _check(store, scope, current)
+    await _check(store, scope, revisions)
+    return _pair(store, scope, current, revisions)
+
+
+async def require_scope(store: Store, scope: Scope) -> ScopeTables | None:
+    """Check the dataset, then open the scope."""
+    await marker.require_dataset(store)
+    return await open_scope(store, scope)
+
+
+async def ensure_scope(store: Store, scope: Scope) -> ScopeTables:
+    """The tables of a scope, made with all their indexes where they are missing; completes a half-made pair."""
+    archive = revisions_schema(scope, store.model, store.dimensions)
+    revisions = await store.open(scope.revisions_table) or await store.create(scope.revisions_table, archive)
+    await _check(store, scope, revisions)
+    await ensure_indexes(revisions, REVISIONS_INDEXES)
+    visible = current_schema(scope, store.model, store.dimensions)
+    current = await store.open(scope.current_table) or await store.create(scope.current_table, visible)
+    await _check(store, scope, current)
+    await ensure_indexes(current, CURRENT_INDEXES)
+    return _pair(store, scope, current, revisions)
+
+
+async def ensure_indexes(table: Table, columns: Sequence[str]) -> None:
+    """Build the indexes that are missing."""
+    present = (await table.health()).indexes
+    for column in columns:
+        if column not in present:
+            await table.index(column)
+
+
+async def _check(store: Store, scope: Scope, table: Table) -> None:
+    schema = await table.schema()
+    marker.check(store, schema)
+    if marker.metadata_of(schema).get(META_SCOPE) != scope.name:
+        msg = f"The table {table.name} does not belong to {scope.name}. Run `knowledge doctor`."
+        raise StorageUnavailableError(msg)
+
+
+def _pair(store: Store, scope: Scope, current: Table, revisions: Table) -> ScopeTables:
+    return ScopeTables(
+        scope=scope,
+        current=current,
+        revisions=revisions,
+        current_schema=current_schema(scope, store.model, store.dimensions),
+        revisions_schema=revisions_schema(scope, store.model, store.dimensions),
+    )
