@@ -15,7 +15,8 @@ from benchmarks.quality.collections_dataset import say
 from benchmarks.support.texts import documents_of_sample
 from knowledge.embedding.centering import KEPT, CommonPart
 from knowledge.embedding.providers import MultilingualE5
-from publish_knowledge.passages.splitting import embedded_text, split
+from publish_knowledge.passages.indexed_text import build_embedded_text
+from publish_knowledge.passages.splitting import split_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,12 +50,12 @@ def _by_language(documents: Sequence[Document], parts: Parts) -> Mapping[str, Se
 
 
 def _passages(document: Document) -> Iterator[str]:
-    return (embedded_text(document, passage) for passage in split(document.text, document.kind))
+    return (build_embedded_text(document.title, passage) for passage in split_text(document.text, document.kind))
 
 
 def _sentences(document: Document) -> Iterator[str]:
-    for passage in split(document.text, document.kind):
-        for sentence in _SENTENCE_END.split(document.text[passage.start : passage.end]):
+    for passage in split_text(document.text, document.kind):
+        for sentence in _SENTENCE_END.split(passage.text):
             if len(sentence.strip(_MARKUP)) >= _SHORTEST:
                 yield sentence.strip(_MARKUP)
 

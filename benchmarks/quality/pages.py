@@ -25,8 +25,9 @@ from knowledge.store.concurrency import gather_all
 from publish_knowledge.evaluation.metrics import difference, estimated, measured
 from publish_knowledge.evaluation.report import shown
 from publish_knowledge.evaluation.runs import AT_ONCE, DEFAULT, Corpus, asked
-from publish_knowledge.passages.markdown_blocks import Block, blocks
-from publish_knowledge.passages.splitting import Passage, embedded_text, indexed_terms, split
+from publish_knowledge.passages.indexed_text import build_embedded_text, build_indexed_terms
+from publish_knowledge.passages.markdown_blocks import Block, parse_blocks
+from publish_knowledge.passages.splitting import Passage, split_text
 from publish_knowledge.sources import files as sources
 from publish_knowledge.sources import loading
 from publish_knowledge.sources.documents import Document
@@ -112,7 +113,9 @@ async def whole_pages(bench: Workshop, folder: Path) -> list[Verdict]:
 
 def without_headings(pages: Iterable[Document]) -> tuple[list[Document], list[Section]]:
     """Pages without the section headings that occur once among all, and the sections they stood over."""
-    outlines = [(page, [block for block in blocks(page.text, page.kind) if block.kind == "heading"]) for page in pages]
+    outlines = [
+        (page, [block for block in parse_blocks(page.text, page.kind) if block.kind == "heading"]) for page in pages
+    ]
     counts = Counter(_name(block.title) for _, found in outlines for block in found)
     counts.update(_name(page.title) for page, _ in outlines)
     documents: list[Document] = []
@@ -122,6 +125,10 @@ def without_headings(pages: Iterable[Document]) -> tuple[list[Document], list[Se
         sections += _sections(page, found, once)
         documents.append(replace(page, text=_cut(page.text, once)))
     return documents, [section for section in sections if section.end > section.start]
+
+
+def _headings(page: Document) -> list[Block]:
+    return [block for block in parse_blocks(page.text, page.kind) if block.kind == "heading"]
 
 
 def _name(title: str) -> str:
@@ -177,7 +184,7 @@ def _by_mean_vector(bench: Workshop, documents: Sequence[Document], sections: Se
 
 
 def _mean_vector(bench: Workshop, document: Document) -> Vectors:
-    texts = [embedded_text(document, passage) for passage in split(document.text, document.kind)]
+    texts = [build_embedded_text(document.title, passage) for passage in split_text(document.text, document.kind)]
     mean = bench.embed_passages(texts).mean(axis=0)
     return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
 
@@ -189,7 +196,8 @@ async def _by_words(bench: Workshop, documents: Sequence[Document], sections: Se
 
 
 async def _by_own_words(bench: Workshop, documents: Sequence[Document], sections: Sequence[Section]) -> list[float]:
-    texts = [(one.source_path, indexed_terms(one, Passage(0, len(one.text), "", 0))) for one in documents]
+    whole = [(one, Passage(0, 0, len(one.text), "", one.text)) for one in documents]
+    texts = [(one.source_path, build_indexed_terms(one.title, one.language, passage)) for one, passage in whole]
     index = await text_index(bench.compared, "page_terms", texts, AS_THEY_ARE)
     terms = (" ".join(query_terms(query_words(section.heading))) for section in sections)
     return [await _index_ndcg(index, words, section) for words, section in zip(terms, sections, strict=True)]

@@ -27,7 +27,8 @@ from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.embedding.fast_e5.provider import FastE5, passage_provider
 from publish_knowledge.evaluation.metrics import difference, estimated, measured
 from publish_knowledge.evaluation.report import shown
-from publish_knowledge.passages.splitting import embedded_text, split
+from publish_knowledge.passages.indexed_text import build_embedded_text
+from publish_knowledge.passages.splitting import split_text
 from publish_knowledge.publishing.publish import publish
 from publish_knowledge.sources.documents import Document
 from publish_knowledge.store.database import Store
@@ -85,7 +86,7 @@ def _throughput(folder: Path, name: str, model: EmbeddingProvider, items: int) -
         started, worked = time.perf_counter(), time.process_time()
         _publish(Path(made), documents, model)
         taken, worked = time.perf_counter() - started, time.process_time() - worked
-    passages = sum(len(split(each.text, each.kind)) for each in documents)
+    passages = sum(len(split_text(each.text, each.kind)) for each in documents)
     detail = f"{passages:,} passages, {number(worked / taken)} of {os.cpu_count()} cores busy"
     return Figure(PART, f"passages a second {name}", None, passages / taken, "/s", detail)
 
@@ -160,11 +161,10 @@ def _timed(model: FastE5 | MultilingualE5, texts: Sequence[str], taken: list[flo
 def _quality(fast: EmbeddingProvider, original: EmbeddingProvider) -> Figure:
     """Pages of the sample base found by the headings of their sections, which are taken out of the texts."""
     pages, sections = without_headings(documents_of_sample())
-    parts = [(page, passage) for page in pages for passage in split(page.text, page.kind)]
+    parts = [(page, passage) for page in pages for passage in split_text(page.text, page.kind)]
     asked = np.stack([original.embed_query(section.heading) for section in sections])
-    found = {
-        model: asked @ model.embed_passages([embedded_text(*part) for part in parts]).T for model in (fast, original)
-    }
+    texts = [build_embedded_text(page.title, passage) for page, passage in parts]
+    found = {model: asked @ model.embed_passages(texts).T for model in (fast, original)}
     paths = [page.source_path for page, _ in parts]
     ours, theirs = (
         [_ndcg(row, paths, one.path) for row, one in zip(found[each], sections, strict=True)] for each in found

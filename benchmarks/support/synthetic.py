@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -32,12 +32,12 @@ from knowledge.embedding.providers import LOCAL, provider
 from knowledge.scopes import Scope
 from knowledge.store.schema import SCHEMA_VERSION, current_schema, digest, item_id, revisions_schema
 from publish_knowledge.maintenance import optimize_tables
+from publish_knowledge.passages.splitting import Passage
 from publish_knowledge.publishing.plan import ItemHead, head_after, plan_step, prepare
 from publish_knowledge.sources.documents import Document, item_source
 from publish_knowledge.store import marker
 from publish_knowledge.store.arrow_rows import (
     REVISION_COLUMNS,
-    StoredPassage,
     StoredRevision,
     archive_rows,
     current_passages,
@@ -104,7 +104,8 @@ def item_count(passages: int) -> int:
 def document(folder: Path, team: str, passages: int, number: int, embedding: str = LOCAL) -> Document:
     """One item of a scope of that size, as its file would give it."""
     _, revision = _item(sample(folder, embedding), _Chunk(Scope("team", team), range(0), passages, folder), number)
-    return replace(revision.document(), item_source=item_source(_path(number)))
+    text = "".join(passage.text for passage in revision.passages)
+    return Document(_path(number), text, revision.title, revision.language, "plain", item_source(_path(number)))
 
 
 async def _make(folder: Path, known: Sample, scopes: Mapping[str, int]) -> None:
@@ -193,10 +194,10 @@ def _head(scope: Scope, title: str, language: str, text: str, number: int) -> It
     return head_after(plan_step(prepare(scope, BASE, document), None, draft=False), _MADE_AT)
 
 
-def _passages(topics: Sequence[Topic], texts: Sequence[str]) -> Iterator[StoredPassage]:
+def _passages(topics: Sequence[Topic], texts: Sequence[str]) -> Iterator[Passage]:
     start = 0
     for ordinal, (topic, text) in enumerate(zip(topics, texts, strict=True)):
-        yield StoredPassage(ordinal, start, start + len(text), topic.heading, text)
+        yield Passage(ordinal, start, start + len(text), topic.heading, text)
         start += len(text)
 
 

@@ -20,7 +20,8 @@ from knowledge.embedding.providers import LOCAL, Vectors, provider
 from publish_knowledge.embedding.cache import VectorCache
 from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.embedding.fast_e5.provider import passage_provider
-from publish_knowledge.passages.splitting import Passage, embedded_text, split
+from publish_knowledge.passages.indexed_text import build_embedded_text
+from publish_knowledge.passages.splitting import Passage, split_text
 from publish_knowledge.sources import files as sources
 from publish_knowledge.sources import loading
 from publish_knowledge.sources.documents import Document
@@ -117,10 +118,12 @@ def sample(folder: Path, embedding: str = LOCAL) -> Sample:
     """The sample base; its vectors are made once and kept in `folder`."""
     model = provider(embedding)
     parts = [
-        (document, passage) for document in documents_of_sample() for passage in split(document.text, document.kind)
+        (document, passage)
+        for document in documents_of_sample()
+        for passage in split_text(document.text, document.kind)
     ]
     embedder = Embedder(passage_provider(model), VectorCache(folder, model.model, model.dimensions))
-    made = embedder.embed([embedded_text(*part) for part in parts])
+    made = embedder.embed([build_embedded_text(document.title, passage) for document, passage in parts])
     found = (_topic(*part, vector) for part, vector in zip(parts, made, strict=True))
     topics = tuple(topic for topic in found if topic.words)
     words: dict[str, list[str]] = {}
@@ -135,7 +138,7 @@ def documents_of_sample() -> tuple[Document, ...]:
 
 
 def _topic(document: Document, passage: Passage, vector: Vectors) -> Topic:
-    words = tuple(_words(document.text[passage.start : passage.end], document.language))
+    words = tuple(_words(passage.text, document.language))
     return Topic(document.title, passage.heading, document.language, words, vector)
 
 

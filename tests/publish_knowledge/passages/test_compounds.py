@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from knowledge.search.analysis import query_terms, query_words
-from publish_knowledge.passages.compounds import parts
-from publish_knowledge.passages.splitting import indexed_terms, split
-from tests.support.datasets import document
+from publish_knowledge.passages.compounds import split_compound
+from publish_knowledge.passages.indexed_text import build_indexed_terms
+from publish_knowledge.passages.splitting import split_text
 
 
 @pytest.mark.parametrize(
@@ -20,16 +20,16 @@ from tests.support.datasets import document
     ],
 )
 def test_a_compound_is_made_of_two_words(word: str, tail: str) -> None:
-    assert parts(word)[-1] == tail
+    assert split_compound(word)[-1] == tail
 
 
 @pytest.mark.parametrize("word", ["Haus", "Versicherung", "Gesellschaft", "Freiheiten", "x86_64", "", "Hausx"])
 def test_other_words_are_left_whole(word: str) -> None:
-    assert parts(word) == ()
+    assert split_compound(word) == ()
 
 
 @pytest.mark.parametrize(("language", "found"), [("de", True), ("en", False)])
 def test_a_part_finds_a_german_text_with_the_whole(language: str, found: bool) -> None:  # noqa: FBT001 - a table's column
-    text = document("a.md", "Die Krankenversicherung zahlt.", language=language)
-    terms = {term for passage in split(text.text, text.kind) for term in indexed_terms(text, passage).split()}
-    assert bool(terms.intersection(query_terms(query_words("Versicherung")))) is found
+    (passage,) = split_text("Die Krankenversicherung zahlt.", "plain")
+    terms = build_indexed_terms("Tarif", language, passage).split()
+    assert bool(set(terms).intersection(query_terms(query_words("Versicherung")))) is found

@@ -11,18 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.store.schema import PASSAGE_MAX_CHARS
-from publish_knowledge.passages.markdown_blocks import MAX_LINES, blocks
-from publish_knowledge.passages.splitting import (
-    SMALL_CHARS,
-    TARGET_CHARS,
-    WHOLE_CHARS,
-    Passage,
-    embedded_text,
-    indexed_terms,
-    split,
-)
-from publish_knowledge.sources.documents import Document, TextKind
-from tests.support.datasets import document
+from publish_knowledge.passages.splitting import SMALL_CHARS, TARGET_CHARS, WHOLE_CHARS, Passage, split_text
+from publish_knowledge.sources.documents import TextKind
 
 WORDS = st.sampled_from(
     [
@@ -70,32 +60,33 @@ KINDS: list[TextKind] = ["markdown", "plain"]
 
 
 def texts(text: str, kind: TextKind = "markdown") -> list[str]:
-    return [text[passage.start : passage.end] for passage in split(text, kind)]
+    return [passage.text for passage in split_text(text, kind)]
 
 
 def headings(text: str) -> list[str]:
-    return [passage.heading for passage in split(text, "markdown")]
+    return [passage.heading for passage in split_text(text, "markdown")]
 
 
-def check_tiles(text: str, passages: tuple[Passage, ...]) -> None:
+def assert_passages_tile(text: str, passages: tuple[Passage, ...]) -> None:
     assert passages[0].start == 0
     assert passages[-1].end == len(text)
     assert all(before.end == after.start for before, after in pairwise(passages))
     assert all(0 < passage.end - passage.start <= PASSAGE_MAX_CHARS for passage in passages)
     assert [passage.ordinal for passage in passages] == list(range(len(passages)))
+    assert "".join(passage.text for passage in passages) == text
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(text=st.one_of(MARKDOWN, st.text(max_size=500), st.text("# \n-`>ab", max_size=500)).filter(bool))
 @settings(max_examples=150, deadline=None)
 def test_passages_tile_any_text_exactly(kind: TextKind, text: str) -> None:
-    check_tiles(text, split(text, kind))
+    assert_passages_tile(text, split_text(text, kind))
 
 
 @given(MARKDOWN.filter(bool))
 @settings(max_examples=100, deadline=None)
 def test_no_cut_parts_a_line_end_or_a_letter_from_its_marks(text: str) -> None:
-    for passage in split(text, "markdown")[1:]:
+    for passage in split_text(text, "markdown")[1:]:
         before, after = text[passage.start - 1], text[passage.start]
         assert before + after != "\r\n"
         # A mark at the start of a line belongs to no letter.
@@ -104,7 +95,7 @@ def test_no_cut_parts_a_line_end_or_a_letter_from_its_marks(text: str) -> None:
 
 
 def _length_before(text: str, passage: Passage) -> int:
-    return split(text, "markdown")[passage.ordinal - 1].start
+    return split_text(text, "markdown")[passage.ordinal - 1].start
 
 
 @given(st.lists(st.sampled_from(["# One", "## Two", "### Three", "Text of a section."]), max_size=30))
@@ -120,13 +111,13 @@ def test_heading_paths_are_those_of_the_headings_above(lines: list[str]) -> None
             path = {one: name for one, name in path.items() if one < level} | {level: line.lstrip("# ")}
         else:
             expected.add(" > ".join(path.values()))
-    found = {passage.heading for passage in split(text, "markdown")}
+    found = {passage.heading for passage in split_text(text, "markdown")}
     assert expected <= found
     assert len(found - expected) <= 1  # headings at the end that nothing follows
 
 
 def test_an_empty_text_has_one_empty_passage() -> None:
-    assert split("", "markdown") == split("", "plain") == (Passage(0, 0, "", 0),)
+    assert split_text("", "markdown") == split_text("", "plain") == (Passage(0, 0, 0, "", ""),)
 
 
 def test_a_blank_text_is_one_passage() -> None:
@@ -137,26 +128,6 @@ def test_each_section_is_its_own_passage_under_its_path() -> None:
     text = "Intro.\n\n# Install\n\nGet it.\n\n## Linux\n\nUse the package.\n\n## Mac\n\nUse it.\n\n# Use\n\nRun it.\n"
     assert headings(text) == ["", "Install", "Install > Linux", "Install > Mac", "Use"]
     assert texts(text)[2] == "## Linux\n\nUse the package.\n\n"
-
-
-def test_setext_headings_count() -> None:
-    assert headings("Install\n=======\n\nText.\n\nLinux\n-----\n\nMore.\n") == ["Install", "Install > Linux"]
-
-
-def test_markup_and_anchors_are_stripped_from_headings() -> None:
-    text = "# The `open()` *call* [here](x.md) <a id=x></a> ![logo](l.png) { #open-call }\n\nText.\n"
-    assert headings(text) == ["The open() call here logo"]
-
-
-def test_a_heading_over_two_lines_is_read_as_one() -> None:
-    assert headings("One *and*\ntwo\n===\n\nText.\n") == ["One and two"]
-
-
-@pytest.mark.parametrize(
-    "code", ["```\n# no\n```", "~~~sh\n# no\n~~~", "    # no", "<pre>\n# no\n</pre>", "<!--\n# no\n-->"]
-)
-def test_code_and_comments_hold_no_headings(code: str) -> None:
-    assert headings(f"# Yes\n\nText.\n\n{code}\n") == ["Yes"]
 
 
 def test_headings_inside_quotes_and_lists_open_no_section() -> None:
@@ -174,7 +145,7 @@ def test_an_empty_heading_ends_the_sections_below_it_and_adds_nothing() -> None:
 
 
 def test_a_hash_line_in_plain_text_is_text() -> None:
-    assert {passage.heading for passage in split("# no\n\ntext\n" * 200, "plain")} == {""}
+    assert {passage.heading for passage in split_text("# no\n\ntext\n" * 200, "plain")} == {""}
 
 
 def test_small_paragraphs_are_gathered() -> None:
@@ -223,13 +194,8 @@ def test_a_text_without_sentences_is_cut_between_words_and_one_without_words_any
     assert {len(piece) for piece in texts("x" * 8 * TARGET_CHARS)} == {TARGET_CHARS}
 
 
-def test_headings_gone_wild_do_not_make_passages_without_end() -> None:
-    assert len(split("# a\nx\n" * 10_500, "markdown")) < 200
-
-
-def test_markdown_of_too_many_lines_is_split_as_plain_text() -> None:
-    text = "# a\n" * (MAX_LINES + 1)
-    assert all(block.kind == "prose" for block in blocks(text, "markdown"))
+def test_thousands_of_headings_without_text_make_few_passages() -> None:
+    assert len(split_text("# a\nx\n" * 10_500, "markdown")) < 200
 
 
 HOSTILE = {
@@ -253,27 +219,5 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_megabytes_are_split_in_seconds(name: str) -> None:
     started = time.process_time()
-    check_tiles(HOSTILE[name], split(HOSTILE[name], "markdown"))
+    assert_passages_tile(HOSTILE[name], split_text(HOSTILE[name], "markdown"))
     assert time.process_time() - started < 20
-
-
-def placed(text: str, title: str) -> tuple[Document, Passage]:
-    made = document("a.md", text, title=title, language="en")
-    return made, split(text, "markdown")[-1]
-
-
-def test_the_embedded_text_carries_title_and_heading_path() -> None:
-    text = "# Install\n\nx\n\n## Linux\n\nUse it.\n"
-    assert embedded_text(*placed(text, "Manual")) == "Manual > Install > Linux\n## Linux\n\nUse it.\n"
-
-
-def test_a_title_that_is_the_first_heading_is_said_once() -> None:
-    assert embedded_text(*placed("# Install\n\nUse it.\n", "Install")) == "Install\n# Install\n\nUse it.\n"
-    assert embedded_text(*placed("# A\n\nx\n\n## B\n\ny\n", "A")) == "A > B\n## B\n\ny\n"
-    assert embedded_text(*placed("No heading.\n", "A")) == "A\nNo heading.\n"
-
-
-def test_the_indexed_terms_are_stemmed_in_the_language_of_the_text() -> None:
-    made = document("a.md", "Zahlungen folgen.\n", title="Erstattungen", language="de")
-    (passage,) = split(made.text, "markdown")
-    assert indexed_terms(made, passage).split() == ["erstatt", "zahlung", "folg"]

@@ -24,7 +24,7 @@ from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope
 from publish_knowledge.cli.options import ID, any_scopes, example, optional_base, target_options
 from publish_knowledge.cli.session import Target
-from publish_knowledge.passages.splitting import label
+from publish_knowledge.passages.indexed_text import join_headings
 
 if TYPE_CHECKING:
     from knowledge.service import KnowledgeService
@@ -118,7 +118,7 @@ def _hit_lines(answer: SearchAnswer) -> Iterator[str]:
         yield "Nothing found."
     for rank, hit in enumerate(answer.hits, start=1):
         revision = hit.revision
-        yield f"{rank}. {label(revision.title, hit.locator)}  [{hit.scores.score:.3f}]"
+        yield f"{rank}. {join_headings(revision.title, hit.locator)}  [{hit.scores.score:.3f}]"
         yield f"   {revision.source_uri}  {revision.scope.name}  {revision.base_id}  {revision.item_id}"
         yield f"   {' '.join(hit.excerpt.split())[:_EXCERPT_CHARS]}"
 

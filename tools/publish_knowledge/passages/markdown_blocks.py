@@ -1,7 +1,7 @@
-"""The structure of a text: its top-level blocks in order, found by a Markdown parser or by blank lines.
+"""The block structure of a text: its top-level blocks in order, from a Markdown parser or from blank lines.
 
-Only block structure is parsed, in time linear in the text: link definitions and tables, whose parsing can grow faster
-than the text, stay paragraphs. A text too long in lines for the parser is taken as plain.
+Only blocks are parsed, in time linear in the text: link definitions and tables, whose parsing can grow faster than the
+text, stay paragraphs. A Markdown text of more than `MAX_LINES` lines is treated as plain text.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MAX_LINES: Final = 200_000
 """Lines of Markdown that are parsed: 10 MB of ordinary text, and seconds at worst for a hostile one."""
 
 MAX_HEADING_CHARS: Final = 160
-"""A heading path stands before every passage it heads: longer ones would crowd out the text."""
+"""A heading path precedes the text of each of its passages: longer ones would crowd out the text."""
 
 _TOP_CHARS: Final = 50_000
-"""How far down a text's title is looked for."""
+"""How far down a text its title is searched for."""
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _ANCHOR: Final = re.compile(r"\s*\{:?\s*[#.][^{}]*\}\s*$")
@@ -44,7 +44,10 @@ _KINDS: Final[dict[str, BlockKind]] = {
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`text[start:end]`, blank lines after it included; `level` and `title` of a heading, `items`: a list's starts."""
+    """`text[start:end]`, with the blank lines after it.
+
+    `level` and `title` belong to headings; `items` are the starts of a list's items.
+    """
 
     start: int
     end: int
@@ -54,27 +57,27 @@ class Block:
     items: tuple[int, ...] = ()
 
 
-def blocks(text: str, kind: TextKind) -> Iterator[Block]:
+def parse_blocks(text: str, kind: TextKind) -> Iterator[Block]:
     """Blocks that tile the text; none for an empty one."""
     if kind == "markdown" and text.count("\n") + text.count("\r") <= MAX_LINES:
-        return _markdown_blocks(text)
-    return _plain_blocks(text)
+        return _parse_markdown(text)
+    return _split_paragraphs(text)
 
 
-def first_heading(text: str) -> str:
-    """Title of the first heading of a Markdown text that has one, near enough to its top; otherwise empty."""
-    top = text[:_TOP_CHARS]
-    return next((block.title for block in blocks(top, "markdown") if block.kind == "heading" and block.title), "")
+def find_first_heading(text: str) -> str:
+    """Title of the first non-empty heading near the top of a Markdown text; "" if there is none."""
+    blocks = parse_blocks(text[:_TOP_CHARS], "markdown")
+    return next((block.title for block in blocks if block.kind == "heading" and block.title), "")
 
 
 @lru_cache(maxsize=1_024)
-def heading_text(raw: str) -> str:
-    """A heading as it is read: markup and `{ #anchor }` stripped, on one line, cut to a bounded length."""
-    bare = _ANCHOR.sub("", raw[: 4 * MAX_HEADING_CHARS])
-    return shortened(_rendered(bare) if _MARKUP.search(bare) else bare)
+def clean_heading(raw: str) -> str:
+    """A heading without markup and `{ #anchor }`, on one line, shortened."""
+    source = _ANCHOR.sub("", raw[: 4 * MAX_HEADING_CHARS])
+    return shorten_title(_strip_markup(source) if _MARKUP.search(source) else source)
 
 
-def shortened(title: str) -> str:
+def shorten_title(title: str) -> str:
     """One line of at most `MAX_HEADING_CHARS` characters, cut between words where there are any."""
     line = " ".join(title.split())
     if len(line) <= MAX_HEADING_CHARS:
@@ -83,19 +86,19 @@ def shortened(title: str) -> str:
     return (head.rsplit(" ", 1)[0] if " " in head else head) + "…"
 
 
-def _rendered(raw: str) -> str:
-    (inline,) = _inline_parser().parseInline(raw)
-    return "".join(_token_text(token) for token in inline.children or ())
+def _strip_markup(raw: str) -> str:
+    (inline,) = _load_inline_parser().parseInline(raw)
+    return "".join(_get_visible_text(token) for token in inline.children or ())
 
 
-def _token_text(token: Token) -> str:
+def _get_visible_text(token: Token) -> str:
     if token.type in ("softbreak", "hardbreak"):
         return " "
     return "" if token.type == "html_inline" else token.content
 
 
-def _plain_blocks(text: str) -> Iterator[Block]:
-    """Paragraphs: each begins with a line that is not blank after one that is."""
+def _split_paragraphs(text: str) -> Iterator[Block]:
+    """Paragraphs: each starts at a non-blank line that follows a blank one."""
     start, line, blank_before = 0, 0, False
     while line < len(text):
         match = _LINE_END.search(text, line)
@@ -109,37 +112,37 @@ def _plain_blocks(text: str) -> Iterator[Block]:
         yield Block(start, len(text))
 
 
-def _markdown_blocks(text: str) -> Iterator[Block]:
+def _parse_markdown(text: str) -> Iterator[Block]:
     lines = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
-    tokens = _block_parser().parse(text)
+    tokens = _load_block_parser().parse(text)
     starts = [place for place, token in enumerate(tokens) if token.level == 0 and token.map]
     for number, place in enumerate(starts):
         following = starts[number + 1] if number + 1 < len(starts) else len(tokens)
-        start = lines[_first_line(tokens[place])] if number else 0
-        end = lines[_first_line(tokens[following])] if following < len(tokens) else len(text)
-        yield _block(text, (start, end), tokens[place:following], lines)
+        start = lines[_get_first_line(tokens[place])] if number else 0
+        end = lines[_get_first_line(tokens[following])] if following < len(tokens) else len(text)
+        yield _build_block(text, (start, end), tokens[place:following], lines)
     if text and not starts:
         yield Block(0, len(text))
 
 
-def _first_line(token: Token) -> int:
+def _get_first_line(token: Token) -> int:
     return token.map[0] if token.map else 0
 
 
-def _block(text: str, span: tuple[int, int], tokens: Sequence[Token], lines: Sequence[int]) -> Block:
+def _build_block(text: str, span: tuple[int, int], tokens: Sequence[Token], lines: Sequence[int]) -> Block:
     kind = _KINDS.get(tokens[0].type, "prose")
     if kind == "heading":
-        return Block(*span, kind, int(tokens[0].tag[1:]), heading_text(tokens[1].content))
+        return Block(*span, kind, int(tokens[0].tag[1:]), clean_heading(tokens[1].content))
     if kind == "list":
         items = tuple(
-            lines[_first_line(token)] for token in tokens if token.type == "list_item_open" and token.level == 1
+            lines[_get_first_line(token)] for token in tokens if token.type == "list_item_open" and token.level == 1
         )
         return Block(*span, kind, items=items)
     return Block(*span, "lines" if kind == "prose" and _TABLE.match(text, *span) else kind)
 
 
 @cache
-def _block_parser() -> MarkdownIt:
+def _load_block_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark")
     parser.core.ruler.enableOnly(["normalize", "block"])
     parser.block.ruler.disable("reference")
@@ -147,5 +150,5 @@ def _block_parser() -> MarkdownIt:
 
 
 @cache
-def _inline_parser() -> MarkdownIt:
+def _load_inline_parser() -> MarkdownIt:
     return MarkdownIt("commonmark")

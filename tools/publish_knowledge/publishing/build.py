@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from publish_knowledge.passages.splitting import Passage, embedded_text, split
+from publish_knowledge.passages.indexed_text import build_embedded_text
+from publish_knowledge.passages.splitting import Passage, split_text
 from publish_knowledge.publishing.plan import Step
-from publish_knowledge.store.arrow_rows import HalfVectors, StoredPassage, StoredRevision, parts_of
+from publish_knowledge.store.arrow_rows import HalfVectors, StoredRevision
 
 KnownVectors = Mapping[str, HalfVectors]
 """Vectors of shape (dimensions,) by the text that was embedded."""
@@ -18,15 +19,14 @@ def known_vectors(revisions: Iterable[StoredRevision]) -> dict[str, HalfVectors]
     """Vectors that stored revisions already have: an unchanged passage is never embedded again."""
     known: dict[str, HalfVectors] = {}
     for revision in revisions:
-        document = revision.document()
-        for part, vector in zip(parts_of(revision), revision.vectors, strict=True):
-            known[embedded_text(document, part)] = vector
+        for passage, vector in zip(revision.passages, revision.vectors, strict=True):
+            known[build_embedded_text(revision.title, passage)] = vector
     return known
 
 
 def wanted_texts(step: Step) -> list[str]:
     """What must have a vector before the step can be stored."""
-    return [embedded_text(step.document, passage) for passage in _split(step)]
+    return [build_embedded_text(step.document.title, passage) for passage in _split(step)]
 
 
 def revision_of(step: Step, known: KnownVectors, created_at: str) -> StoredRevision:
@@ -45,16 +45,10 @@ def revision_of(step: Step, known: KnownVectors, created_at: str) -> StoredRevis
         previous_id=step.previous_id,
         fingerprint=prepared.fingerprint,
         created_at=created_at,
-        passages=tuple(_stored(document.text, passage) for passage in passages),
-        vectors=np.stack([known[embedded_text(document, passage)] for passage in passages]),
+        passages=passages,
+        vectors=np.stack([known[build_embedded_text(document.title, passage)] for passage in passages]),
     )
 
 
 def _split(step: Step) -> tuple[Passage, ...]:
-    return split(step.document.text, step.document.kind)
-
-
-def _stored(text: str, passage: Passage) -> StoredPassage:
-    return StoredPassage(
-        passage.ordinal, passage.start, passage.end, passage.heading, text[passage.start : passage.end]
-    )
+    return split_text(step.document.text, step.document.kind)

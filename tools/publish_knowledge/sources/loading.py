@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from publish_knowledge.passages.markdown_blocks import first_heading, shortened
+from publish_knowledge.passages.markdown_blocks import find_first_heading, shorten_title
 from publish_knowledge.sources import decoding
 from publish_knowledge.sources import front_matter as frontmatter
 from publish_knowledge.sources.documents import Document, item_source
@@ -50,11 +50,11 @@ def load(sources: Sources, language: str | None = None) -> Loaded:
 def _document(source: Source, language: str | None) -> Document:
     declared = frontmatter.parse(decoding.decode(_read(source.file)))
     folders = (source.root.name, *PurePosixPath(source.path).parts[:-1])
-    heading = first_heading(declared.body) if source.kind == "markdown" else ""
+    heading = find_first_heading(declared.body) if source.kind == "markdown" else ""
     return Document(
         source_path=source.path,
         text=declared.body,
-        title=shortened(declared.title or "") or heading or PurePosixPath(source.path).stem,
+        title=shorten_title(declared.title or "") or heading or PurePosixPath(source.path).stem,
         language=declared.language or language or language_of(declared.body, folders),
         kind=source.kind,
         item_source=item_source(source.path, declared.id),

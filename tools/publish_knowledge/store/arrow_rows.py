@@ -27,25 +27,14 @@ from knowledge.store.schema import (
     metadata_json,
     row_key,
 )
-from publish_knowledge.passages.splitting import Passage, indexed_terms
+from publish_knowledge.passages.indexed_text import build_indexed_terms
+from publish_knowledge.passages.splitting import Passage
 from publish_knowledge.publishing.plan import ItemHead
-from publish_knowledge.sources.documents import Document
 
 HalfVectors = npt.NDArray[np.float16]
 
 HEAD_COLUMNS: Final = tuple(field.name for field in fields(ItemHead))
-PASSAGE_COLUMNS: Final = ("ordinal", "start", "end", "heading", "text")
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPassage:
-    """One passage of a stored revision: its exact text and range [start, end)."""
-
-    ordinal: int
-    start: int
-    end: int
-    heading: str
-    text: str
+PASSAGE_COLUMNS: Final = tuple(field.name for field in fields(Passage))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +62,7 @@ REVISION_COLUMNS: Final = tuple(field.name for field in fields(StoredMetadata))
 class StoredRevision(StoredMetadata):
     """A revision as the archive has it. `vectors` has shape (len(passages), dimensions), in passage order."""
 
-    passages: tuple[StoredPassage, ...]
+    passages: tuple[Passage, ...]
     vectors: HalfVectors
 
     @property
@@ -81,29 +70,11 @@ class StoredRevision(StoredMetadata):
         """Whether the passages tile [0, total_chars) exactly."""
         return tiles([(passage.start, passage.end) for passage in self.passages], self.total_chars)
 
-    def document(self) -> Document:
-        """The document again, for all that is derived from title, language and text."""
-        text = "".join(passage.text for passage in self.passages)
-        return Document(
-            source_path=self.source_uri,
-            text=text,
-            title=self.title,
-            language=self.language,
-            kind="plain",
-            item_source="",
-            source_type=self.source_type,
-        )
-
 
 def tiles(ranges: Sequence[tuple[int, int]], total: int) -> bool:
     """Whether ranges in order cover [0, total) without gap or overlap; even an empty text has one."""
     starts = [0, *(end for _, end in ranges)]
     return bool(ranges) and starts[:-1] == [start for start, _ in ranges] and starts[-1] == total
-
-
-def parts_of(revision: StoredRevision) -> list[Passage]:
-    """The stored passages as the text side knows them."""
-    return [Passage(each.start, each.end, each.heading, each.ordinal) for each in revision.passages]
 
 
 def head_rows(scope: Scope, schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
@@ -130,8 +101,7 @@ def base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: bool) 
 
 def current_passages(scope: Scope, schema: pa.Schema, revision: StoredRevision) -> pa.Table:
     """The passage rows that make a revision searchable; terms are worked out here, vectors are the stored ones."""
-    document = revision.document()
-    terms = [indexed_terms(document, part) for part in parts_of(revision)]
+    terms = [build_indexed_terms(revision.title, revision.language, passage) for passage in revision.passages]
     places = [current_address(revision.item_id, each.start) for each in revision.passages]
     return _table(
         schema, {**_labels(revision), **_passages(scope, revision), "place": places, "terms": terms}, revision
@@ -173,7 +143,7 @@ def revision_from_current(head: ItemHead, rows: pa.Table) -> StoredRevision:
     """A revision from the passage rows of `current` and the head that describes them."""
     ordered = rows.sort_by([("ordinal", "ascending")])
     metadata = {name: getattr(head, name) for name in REVISION_COLUMNS if name != "created_at"}
-    passages = tuple(StoredPassage(**row) for row in ordered.select(list(PASSAGE_COLUMNS)).to_pylist())
+    passages = tuple(Passage(**row) for row in ordered.select(list(PASSAGE_COLUMNS)).to_pylist())
     vectors = vectors_from(ordered.column("vector"))
     return StoredRevision(**metadata, created_at=head.published_at, passages=passages, vectors=vectors)
 
@@ -250,5 +220,5 @@ def _head_from(row: dict[str, Any]) -> ItemHead:
 
 
 def _revision_from(rows: list[dict[str, Any]], vectors: HalfVectors) -> StoredRevision:
-    passages = tuple(StoredPassage(**{name: row[name] for name in PASSAGE_COLUMNS}) for row in rows)
+    passages = tuple(Passage(**{name: row[name] for name in PASSAGE_COLUMNS}) for row in rows)
     return StoredRevision(**{name: rows[0][name] for name in REVISION_COLUMNS}, passages=passages, vectors=vectors)
