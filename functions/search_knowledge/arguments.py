@@ -23,6 +23,7 @@ from knowledge.requests import (
     SearchRequest,
     parse_mode,
 )
+from knowledge.text import is_unicode
 
 Kind = Literal["string", "integer", "number"]
 Value = str | int | float
@@ -201,11 +202,6 @@ def parse(arguments: Mapping[str, object]) -> SearchRequest | ReadRequest:
     if item:
         return ReadRequest(item, revision, base, given["offset"], given["limit_chars"])
     return SearchRequest(query, base, given["max_results"], parse_mode(given["mode"]), given["alpha"])
-
-
-def is_unicode(text: str) -> bool:
-    """Whether the text can be written as UTF-8; JSON escapes can smuggle in lone surrogates, which cannot."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _refuse_unknown(arguments: Mapping[str, object]) -> None:

@@ -25,7 +25,7 @@ from typing import Final, NoReturn
 
 from knowledge.errors import ScopeRequiredError
 from knowledge.scopes import Caller
-from search_knowledge.arguments import is_unicode
+from knowledge.text import is_unicode
 
 DEFAULT_TIER: Final = "free"
 

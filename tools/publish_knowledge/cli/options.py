@@ -10,6 +10,7 @@ import click
 
 from knowledge.embedding.providers import LOCAL
 from knowledge.scopes import MAX_SCOPES, Scope
+from knowledge.text import is_unicode
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.cli.session import Session, Target, target
 
@@ -27,7 +28,7 @@ class IdType(click.ParamType[str]):
         """Refuse what would never be found again."""
         if not value.strip():
             self.fail("It must not be empty or blank.", param, ctx)
-        if any("\ud800" <= char <= "\udfff" for char in value):
+        if not is_unicode(value):
             self.fail("It must be valid UTF-8.", param, ctx)
         return value
 

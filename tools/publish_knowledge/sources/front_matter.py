@@ -8,6 +8,7 @@ from typing import Final
 
 import yaml
 
+from knowledge.text import is_unicode
 from publish_knowledge.sources.file_errors import UnusableFileError
 from publish_knowledge.sources.languages import normalized
 
@@ -91,7 +92,7 @@ def _text(entries: dict[str, yaml.Node], name: str) -> str | None:
     if not isinstance(node, yaml.ScalarNode):
         raise UnusableFileError(f"`{name}` in its front matter must be one text, not a list or a mapping.")
     value = " ".join(str(node.value).split())
-    if any("\ud800" <= char <= "\udfff" for char in value):
+    if not is_unicode(value):
         raise UnusableFileError(
             f"`{name}` in its front matter holds half of a surrogate pair. Write the character itself."
         )
