@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from knowledge.store.schema import PUBLISHED
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from knowledge.scopes import Scope
+
+
+def is_readable(state: str, base_id: str, archived_bases: Collection[str]) -> bool:
+    """Whether readers may see an item: it is published, and its base is active.
+
+    The rule of the whole product: search, reads and the publisher's checks all ask here. `archived_bases` are the ids
+    of the archived bases in the item's scope.
+    """
+    return state == PUBLISHED and base_id not in archived_bases
 
 
 @dataclass(frozen=True, slots=True)
