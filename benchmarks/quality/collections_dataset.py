@@ -20,6 +20,7 @@ from publish_knowledge.embedding.cache import VectorCache
 from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.embedding.fast_e5.provider import passage_provider
 from publish_knowledge.evaluation.runs import Corpus, Measured, Question, Setting, evaluate
+from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.publish import publish
 from publish_knowledge.sources.documents import Document
 from publish_knowledge.store.database import Store
@@ -42,7 +43,7 @@ class Workshop:
         say(f"{base_id}: publishing {len(documents)} documents")
         embedder = Embedder(passage_provider(self.model), self._cache(), partial(progress, f"{base_id}: embedded"))
         async with Store(self.uri, self.model.model, self.model.dimensions) as store:
-            report = await publish(store, scope, base_id, documents, embedder=embedder)
+            report = await publish(store, PublishOptions(scope, base_id), documents, embedder=embedder)
         if report.count("created") != len(documents):
             raise RuntimeError(f"{base_id}: {len(documents)} documents, but {report.count('created')} items created.")
 

@@ -29,6 +29,7 @@ from publish_knowledge.evaluation.metrics import difference, estimated, measured
 from publish_knowledge.evaluation.report import shown
 from publish_knowledge.passages.indexed_text import build_embedded_text
 from publish_knowledge.passages.splitting import split_text
+from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.publish import publish
 from publish_knowledge.sources.documents import Document
 from publish_knowledge.store.database import Store
@@ -94,7 +95,7 @@ def _throughput(folder: Path, name: str, model: EmbeddingProvider, items: int) -
 def _publish(path: Path, documents: Sequence[Document], model: EmbeddingProvider) -> None:
     async def work() -> None:
         async with Store(str(path), model.model, model.dimensions) as store:
-            await publish(store, Scope("team", TEAM), BASE, documents, embedder=Embedder(model))
+            await publish(store, PublishOptions(Scope("team", TEAM), BASE), documents, embedder=Embedder(model))
 
     asyncio.run(work())
 

@@ -33,18 +33,24 @@ from knowledge.scopes import Scope
 from knowledge.store.schema import SCHEMA_VERSION, current_schema, digest, item_id, revisions_schema
 from publish_knowledge.maintenance import optimize_tables
 from publish_knowledge.passages.splitting import Passage
-from publish_knowledge.publishing.plan import ItemHead, head_after, plan_step, prepare
+from publish_knowledge.publishing.plan import (
+    Step,
+    build_revision,
+    head_after,
+    list_embedded_texts,
+    plan_step,
+    prepare_document,
+)
 from publish_knowledge.sources.documents import Document, item_source
 from publish_knowledge.store import marker
 from publish_knowledge.store.arrow_rows import (
-    REVISION_COLUMNS,
-    StoredRevision,
     archive_rows,
     current_passages,
     head_rows,
     history_rows,
 )
 from publish_knowledge.store.database import Store
+from publish_knowledge.store.records import ItemHead, StoredRevision
 from publish_knowledge.store.scope_tables import ensure_scope
 
 BASE: Final = "bench"
@@ -105,7 +111,9 @@ def document(folder: Path, team: str, passages: int, number: int, embedding: str
     """One item of a scope of that size, as its file would give it."""
     _, revision = _item(sample(folder, embedding), _Chunk(Scope("team", team), range(0), passages, folder), number)
     text = "".join(passage.text for passage in revision.passages)
-    return Document(_path(number), text, revision.title, revision.language, "plain", item_source(_path(number)))
+    return Document(
+        _path(number), text, revision.info.title, revision.info.language, "plain", item_source(_path(number))
+    )
 
 
 async def _make(folder: Path, known: Sample, scopes: Mapping[str, int]) -> None:
@@ -160,9 +168,9 @@ def _rows(known: Sample, chunk: _Chunk) -> _Files:
     archive, current = _schemas(known, chunk.scope)
     made = [_item(known, chunk, number) for number in chunk.items]
     heads = [head for head, _ in made]
-    parts = [head_rows(chunk.scope, current, heads), history_rows(chunk.scope, current, heads)]
-    parts += [current_passages(chunk.scope, current, revision) for _, revision in made]
-    kept = [archive_rows(chunk.scope, archive, revision) for _, revision in made]
+    parts = [head_rows(current, heads), history_rows(current, heads)]
+    parts += [current_passages(current, revision) for _, revision in made]
+    kept = [archive_rows(archive, revision) for _, revision in made]
     return _Files(_written(chunk, "current", parts), _written(chunk, "revisions", kept))
 
 
@@ -181,17 +189,17 @@ def _item(known: Sample, chunk: _Chunk, number: int) -> tuple[ItemHead, StoredRe
     count = min(ITEM_PASSAGES, chunk.passages - number * ITEM_PASSAGES)
     topics = drawn.choices([topic for topic in known.topics if topic.language == language], k=count)
     texts = [known.text(topic, drawn) for topic in topics]
-    head = _head(chunk.scope, f"{topics[0].title} {number}", language, "".join(texts), number)
-    shared = {name: getattr(head, name) for name in REVISION_COLUMNS if name != "created_at"}
-    vectors = np.stack([known.vector(topic, noise) for topic in topics]).astype(np.float16)
+    step = _plan(chunk.scope, f"{topics[0].title} {number}", language, "".join(texts), number)
     passages = tuple(_passages(topics, texts))
-    return head, StoredRevision(**shared, created_at=_MADE_AT, passages=passages, vectors=vectors)
+    vectors = [known.vector(topic, noise).astype(np.float16) for topic in topics]
+    embedded = dict(zip(list_embedded_texts(step.info.title, passages), vectors, strict=True))
+    return head_after(step, _MADE_AT), build_revision(step, passages, embedded, _MADE_AT)
 
 
-def _head(scope: Scope, title: str, language: str, text: str, number: int) -> ItemHead:
+def _plan(scope: Scope, title: str, language: str, text: str, number: int) -> Step:
     path = _path(number)
     document = Document(path, text, title, language, "plain", item_source(path))
-    return head_after(plan_step(prepare(scope, BASE, document), None, draft=False), _MADE_AT)
+    return plan_step(prepare_document(scope, BASE, document), None, draft=False)
 
 
 def _passages(topics: Sequence[Topic], texts: Sequence[str]) -> Iterator[Passage]:

@@ -17,7 +17,7 @@ from publish_knowledge.maintenance import optimize_dataset
 from publish_knowledge.publishing.catalog import list_items
 from publish_knowledge.store.database import Store
 from publish_knowledge.store.marker import ensure_dataset, require_dataset
-from publish_knowledge.store.retries import ATTEMPTS, Guard
+from publish_knowledge.store.retries import ATTEMPTS, RetryingCaller
 from publish_knowledge.store.scope_tables import ensure_scope, open_scope
 from tests.support.datasets import ANA, BEN, Location, document, embedder, embedding, item, put, put_one, within
 from tests.support.readers import text_of
@@ -140,7 +140,7 @@ def test_many_publishers_and_a_tidier_on_one_scope_all_succeed(folder: Location)
 
 
 def test_writers_that_never_let_go_are_told_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("publish_knowledge.store.retries._FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("publish_knowledge.store.retries.FIRST_WAIT", 0.0)
     tries = 0
 
     async def loses() -> None:
@@ -149,7 +149,7 @@ def test_writers_that_never_let_go_are_told_in_the_end(monkeypatch: pytest.Monke
         raise RuntimeError("lance error: Retryable commit conflict for version 7")
 
     with pytest.raises(StorageUnavailableError, match="Other writers kept changing"):
-        asyncio.run(Guard("/somewhere").run(loses))
+        asyncio.run(RetryingCaller("/somewhere").run(loses))
     assert tries == ATTEMPTS
 
 

@@ -15,7 +15,8 @@ from knowledge.service import KnowledgeService
 from publish_knowledge.doctor import examine
 from publish_knowledge.maintenance import optimize_dataset
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item, restore_base, restore_item
-from publish_knowledge.publishing.plan import ItemHead, ItemOutcome
+from publish_knowledge.publishing.plan import ItemOutcome
+from publish_knowledge.store.records import ItemHead
 from publish_knowledge.store.scope_tables import open_scope
 from tests.support.datasets import ANA, Location, document, item, put, put_one, within
 from tests.support.readers import WHOLE, reading, text_of

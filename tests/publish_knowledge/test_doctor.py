@@ -61,7 +61,7 @@ async def without_a_head(_store: Store, tables: ScopeTables) -> None:
 async def without_the_archive_of_the_current_revision(_store: Store, tables: ScopeTables) -> None:
     head = await tables.head(A_ID)
     assert head is not None
-    await tables.revisions.delete({"place": [address_of(head).places]})
+    await tables.revisions.delete({"place": [address_of(head).row_addresses]})
 
 
 async def half_published(_store: Store, tables: ScopeTables) -> None:
@@ -150,7 +150,7 @@ def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published
         async def tear(_store: Store, tables: ScopeTables) -> None:
             head = await tables.head(A_ID)
             assert head is not None
-            await tables.revisions.delete({"place": [address_of(head).places], "ordinal": 0})
+            await tables.revisions.delete({"place": [address_of(head).row_addresses], "ordinal": 0})
 
         await damaged(folder, tear)
         assert await codes(folder) == ["archive-gap"]

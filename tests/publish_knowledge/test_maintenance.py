@@ -9,7 +9,7 @@ import pytest
 from knowledge.results import SearchHit
 from knowledge.store.schema import PASSAGE
 from publish_knowledge import maintenance
-from publish_knowledge.maintenance import keep_quick, optimize_dataset
+from publish_knowledge.maintenance import optimize_dataset, optimize_if_needed
 from publish_knowledge.store import vector_index
 from publish_knowledge.store.database import Health
 from publish_knowledge.store.scope_tables import ScopeTables, open_scope
@@ -78,7 +78,7 @@ def test_vectors_are_indexed_when_there_are_many_and_anew_when_outgrown(
         assert names == [None, "vector_exact_1", "vector_exact_4", "vector_exact_4"]
         assert len(await found(folder, ANA, "tides")) == 40
         tables = await tables_of(folder)
-        await keep_quick(tables)
+        await optimize_if_needed(tables)
         assert await tables.current.count({"kind": PASSAGE}) == 40
 
     asyncio.run(story())

@@ -12,6 +12,7 @@ from knowledge.embedding.providers import LOCAL_SMALL, EmbeddingProvider, Vector
 from knowledge.scopes import Scope
 from knowledge.store.schema import item_id
 from publish_knowledge.embedding.embedder import Embedder
+from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.plan import ItemOutcome, PublishReport
 from publish_knowledge.publishing.publish import publish
 from publish_knowledge.sources.documents import Document, TextKind, item_source
@@ -107,17 +108,12 @@ async def put(
     scope: Scope,
     base_id: str,
     texts: Mapping[str, str] | Iterable[Document],
-    *,
-    draft: bool = False,
-    prune: bool = False,
-    dry_run: bool = False,
+    **options: Any,  # noqa: ANN401 - further fields of `PublishOptions`
 ) -> PublishReport:
     """Publish texts by path, or documents, through the front door."""
     given = documents(texts) if isinstance(texts, Mapping) else list(texts)
     async with where.store() as store:
-        return await publish(
-            store, scope, base_id, given, embedder=embedder(), draft=draft, prune=prune, dry_run=dry_run
-        )
+        return await publish(store, PublishOptions(scope, base_id, **options), given, embedder=embedder())
 
 
 async def put_one(where: Location, scope: Scope, base_id: str, given: Document, *, draft: bool = False) -> ItemOutcome:

@@ -16,7 +16,7 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Final, TypeVar
 
 from knowledge.embedding.providers import Vectors
-from publish_knowledge.store.retries import Guard
+from publish_knowledge.store.retries import RetryingCaller
 from tests.support.datasets import ANA, Location, embedding, put
 from tests.support.s3 import READING, S3Server
 
@@ -73,16 +73,16 @@ def publish_and_die(work: Task, number: int | None) -> None:
 
 
 def _die_before_call(number: int) -> None:
-    alive, calls = Guard.run, 0
+    alive, calls = RetryingCaller.run, 0
 
-    async def run(self: Guard, work: Callable[[], Awaitable[T]]) -> T:
+    async def run(self: RetryingCaller, call: Callable[[], Awaitable[T]]) -> T:
         nonlocal calls
         calls += 1
         if calls == number:
             os.kill(os.getpid(), signal.SIGKILL)
-        return await alive(self, work)
+        return await alive(self, call)
 
-    Guard.run = run  # type: ignore[method-assign] # in a process that is about to end
+    RetryingCaller.run = run  # type: ignore[method-assign] # in a process that is about to end
 
 
 def _process(work: Task, number: int | None) -> ForkServerProcess:

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
-import pyarrow as pa
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from knowledge.errors import DatasetMismatchError, KnowledgeError
-from knowledge.scopes import Scope, parse_scope
-from knowledge.store.schema import ARCHIVED, DRAFT, MARKER_TABLE, META_SCOPE, marker_schema
+from knowledge.scopes import Scope
+from knowledge.store.schema import ARCHIVED, DRAFT, MARKER_TABLE, marker_schema
 from publish_knowledge.maintenance import MAX_UNINDEXED, optimize_tables
-from publish_knowledge.publishing.consistency import fill, remove
-from publish_knowledge.publishing.lifecycle import take_out
-from publish_knowledge.publishing.plan import ItemHead
-from publish_knowledge.publishing.survey import Finding, Survey, findings
+from publish_knowledge.publishing.consistency import ScopeSurvey, fill_passages, remove_passages, survey_scope
+from publish_knowledge.publishing.lifecycle import archive_items
 from publish_knowledge.store import marker
-from publish_knowledge.store.arrow_rows import StoredMetadata, archive_rows, head_rows
-from publish_knowledge.store.database import Store
+from publish_knowledge.store.arrow_rows import archive_rows, head_rows
+from publish_knowledge.store.records import ItemHead, StoredMetadata
 from publish_knowledge.store.scope_tables import (
     CURRENT_INDEXES,
     REVISIONS_INDEXES,
     ScopeTables,
     ensure_scope,
+    find_scopes,
     open_scope,
 )
 
-__all__ = ["Finding", "examine", "repair"]
+if TYPE_CHECKING:
+    from publish_knowledge.store.database import Store
 
-_CURRENT = "current_"
-_REVISIONS = "revisions_"
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault: a stable code, the scope's name or table it is in, a sentence, and whether `repair` can mend it."""
+
+    code: str
+    where: str
+    detail: str
+    repairable: bool
 
 
 async def examine(store: Store) -> tuple[Finding, ...]:
@@ -37,9 +43,10 @@ async def examine(store: Store) -> tuple[Finding, ...]:
     found = await _marker_findings(store)
     if found and not found[0].repairable:
         return tuple(found)
-    scopes, strange = await _scopes(store)
-    found += strange
-    for scope in scopes:
+    listing = await find_scopes(store)
+    detail = "This table does not belong to the dataset, or does not say to which scope it belongs."
+    found += [Finding("strange-table", name, detail, repairable=False) for name in listing.unknown_tables]
+    for scope in listing.scopes:
         found += await _scope_findings(store, scope)
     return tuple(found)
 
@@ -51,7 +58,7 @@ async def repair(store: Store) -> tuple[Finding, ...]:
         return tuple(found)
     if found:
         await store.create(MARKER_TABLE, marker_schema(store.model, store.dimensions, marker.now()))
-    for scope in (await _scopes(store))[0]:
+    for scope in (await find_scopes(store)).scopes:
         if await _scope_findings(store, scope):
             await _repair_scope(store, scope)
     return await examine(store)
@@ -60,34 +67,13 @@ async def repair(store: Store) -> tuple[Finding, ...]:
 async def _marker_findings(store: Store) -> list[Finding]:
     table = await store.open(MARKER_TABLE)
     if table is None:
-        scopes, _ = await _scopes(store)
         detail = "There is no dataset marker: nothing is served from here."
-        return [Finding("missing-marker", store.uri, detail, repairable=bool(scopes))]
+        return [Finding("missing-marker", store.uri, detail, repairable=bool((await find_scopes(store)).scopes))]
     try:
         marker.check(store, await table.schema())
     except DatasetMismatchError as error:
         return [Finding("wrong-model", store.uri, error.message, repairable=False)]
     return []
-
-
-async def _scopes(store: Store) -> tuple[list[Scope], list[Finding]]:
-    scopes: set[Scope] = set()
-    strange: list[Finding] = []
-    for name in await store.names():
-        scope = await _scope_of(store, name)
-        if scope is not None:
-            scopes.add(scope)
-        elif name != MARKER_TABLE:
-            detail = "This table does not belong to the dataset, or does not say to which scope it belongs."
-            strange.append(Finding("strange-table", name, detail, repairable=False))
-    return sorted(scopes), strange
-
-
-async def _scope_of(store: Store, name: str) -> Scope | None:
-    table = await store.open(name) if name.startswith((_CURRENT, _REVISIONS)) else None
-    named = marker.metadata_of(await table.schema()).get(META_SCOPE) if table else None
-    scope = parse_scope(named) if named else None
-    return scope if scope and name in (scope.current_table, scope.revisions_table) else None
 
 
 async def _scope_findings(store: Store, scope: Scope) -> list[Finding]:
@@ -102,86 +88,92 @@ async def _scope_findings(store: Store, scope: Scope) -> list[Finding]:
         return [Finding("wrong-schema", scope.name, error.message, repairable=False)]
     if tables is None:  # pragma: no cover - dropped between the two looks
         return []
-    return [*await _index_findings(tables), *findings(await _survey(tables))]
+    return [*await _index_findings(tables), *_row_findings(await survey_scope(tables))]
 
 
 async def _index_findings(tables: ScopeTables) -> list[Finding]:
     found: list[Finding] = []
     for table, columns in ((tables.current, CURRENT_INDEXES), (tables.revisions, REVISIONS_INDEXES)):
-        indexes = (await table.health()).indexes
-        missing = [column for column in columns if column not in indexes]
+        health = await table.health()
+        missing = [column for column in columns if column not in health.indexes]
         if missing:
             detail = f"No index on {', '.join(missing)}."
             found.append(Finding("missing-index", table.name, detail, repairable=True))
-        waiting = max((index.unindexed_rows for index in indexes.values()), default=0)
-        if waiting > MAX_UNINDEXED:
-            detail = f"{waiting} rows are outside an index; every query scans them."
+        if health.unindexed_rows > MAX_UNINDEXED:
+            detail = f"{health.unindexed_rows} rows are outside an index; every query scans them."
             found.append(Finding("unindexed-rows", table.name, detail, repairable=True))
     return found
 
 
-async def _survey(tables: ScopeTables) -> Survey:
-    at = await tables.current.version()
-    history = await tables.history_of(None, at)
-    return Survey(
-        scope=tables.scope.name,
-        heads={head.item_id: head for head in await tables.heads_in(None, at)},
-        history={(row.item_id, row.revision_id): row for row in history},
-        archived_bases=await tables.archived_bases(at),
-        visible=await tables.current_ranges(None, at),
-        kept=await tables.archive_ranges(),
-    )
+def _row_findings(survey: ScopeSurvey) -> Iterator[Finding]:
+    lost = {head.key for head in survey.lost}
+    for item, revision in survey.current.orphan_passages:
+        detail = f"Passages of {revision} of {item}, which is not a current published revision, are in the way."
+        yield Finding("stray-passages", survey.scope, detail, repairable=True)
+    for head in survey.current.incomplete:
+        yield _incomplete_finding(survey.scope, head, lost=head.key in lost)
+    for head in survey.archive_gaps:
+        if head.key not in lost:
+            again = head.key in survey.current.readable
+            rest = "" if again else ", and nothing else has it"
+            detail = f"The archive lacks text of {head.revision_id} of {head.item_id}{rest}."
+            yield Finding("archive-gap", survey.scope, detail, repairable=again)
+    for item in survey.items_without_head:
+        detail = f"{item} has revisions but no head; a head that is archived can stand in for it."
+        yield Finding("missing-head", survey.scope, detail, repairable=True)
+    for item in survey.unfinished_items:
+        detail = f"Publishing {item} was interrupted. Run it again, or keep what there is as a draft."
+        yield Finding("unfinished-publish", survey.scope, detail, repairable=True)
+
+
+def _incomplete_finding(scope: str, head: ItemHead, *, lost: bool) -> Finding:
+    if lost:
+        text = f"The text of {head.revision_id} of {head.item_id} is lost."
+        detail = f"{text} Archive the item and publish its source again."
+        return Finding("lost-text", scope, detail, repairable=True)
+    detail = f"Passages of {head.revision_id} of {head.item_id} are missing, but the archive has them."
+    return Finding("missing-passages", scope, detail, repairable=True)
 
 
 async def _repair_scope(store: Store, scope: Scope) -> None:
-    """Heads first, then the archive from what is visible, then what is visible from heads and archive."""
+    """Heads first, then the archive from `current`, then `current` from heads and archive."""
     tables = await ensure_scope(store, scope)
-    survey = await _survey(tables)
-    await _add_heads(tables, [_stand_in(survey, item) for item in survey.headless])
-    unfinished = set(survey.unfinished)
+    survey = await survey_scope(tables)
+    unfinished = set(survey.unfinished_items)
     stored = {one.item_id: one for one in await tables.stored_metadata() if one.item_id in unfinished}
-    await _add_heads(tables, [_draft_head(one) for one in stored.values()])
-    await _keep_again(tables, survey)
-    lost = set(survey.incomplete) & set(survey.unkept)
-    await take_out(tables, [survey.heads[item] for item, _ in sorted(lost)])
-    await remove(tables, survey.strays)
-    await fill(tables, [survey.expected[key] for key in survey.incomplete if key not in lost])
+    replacements = [_archived_head(survey, item) for item in survey.items_without_head]
+    await _add_heads(tables, [*replacements, *map(_draft_head, stored.values())])
+    await _refill_archive(tables, survey)
+    lost = survey.lost
+    await archive_items(tables, lost)
+    await remove_passages(tables, survey.current.orphan_passages)
+    await fill_passages(tables, [head for head in survey.current.incomplete if head not in lost])
     await optimize_tables(tables)
 
 
-def _stand_in(survey: Survey, item: str) -> ItemHead:
-    rows = [row for (owner, _), row in survey.history.items() if owner == item]
-    return replace(max(rows, key=lambda row: (row.sequence, row.published_at, row.revision_id)), state=ARCHIVED)
+def _archived_head(survey: ScopeSurvey, item: str) -> ItemHead:
+    """The latest revision of an item that lost its head, as an archived one."""
+    rows = [row for row in survey.history.values() if row.item_id == item]
+    latest = max(rows, key=lambda row: (row.sequence, row.info.published_at, row.revision_id))
+    return replace(latest, state=ARCHIVED)
 
 
 def _draft_head(stored: StoredMetadata) -> ItemHead:
-    return ItemHead(
-        item_id=stored.item_id,
-        base_id=stored.base_id,
-        state=DRAFT,
-        revision_id="",
-        sequence=0,
-        title=stored.title,
-        language=stored.language,
-        source_type=stored.source_type,
-        source_uri=stored.source_uri,
-        total_chars=stored.total_chars,
-        content_sha256=stored.content_sha256,
-        previous_id="",
-        fingerprint=stored.fingerprint,
-        published_at="",
-    )
+    info = replace(stored.info, revision_id="", published_at="")
+    return ItemHead(info, previous_id="", fingerprint=stored.fingerprint, state=DRAFT, sequence=0)
 
 
 async def _add_heads(tables: ScopeTables, heads: Sequence[ItemHead]) -> None:
     if heads:
-        await tables.current.insert_missing(head_rows(tables.scope, tables.current_schema, heads))
+        await tables.current.insert_missing(head_rows(tables.current_schema, heads))
 
 
-async def _keep_again(tables: ScopeTables, survey: Survey) -> None:
+async def _refill_archive(tables: ScopeTables, survey: ScopeSurvey) -> None:
     """Copy current revisions from `current` to the archive where it lacks them."""
-    whole = set(survey.unkept) & (survey.expected.keys() - set(survey.incomplete))
-    for key in sorted(whole):
-        revision = await tables.visible(survey.expected[key])
-        rows: pa.Table = archive_rows(tables.scope, tables.revisions_schema, revision)
-        await tables.revisions.merge(rows, {"revision_id": revision.revision_id})
+    incomplete = {head.key for head in survey.current.incomplete}
+    readable = survey.current.readable
+    for gap in survey.archive_gaps:
+        if gap.key in readable and gap.key not in incomplete:
+            revision = await tables.visible(readable[gap.key])
+            rows = archive_rows(tables.revisions_schema, revision)
+            await tables.revisions.merge(rows, {"revision_id": revision.revision_id})

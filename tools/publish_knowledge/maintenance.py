@@ -1,16 +1,18 @@
-"""Keeping tables quick: small fragments joined, indexes brought up to date, old versions cleaned away."""
+"""Maintenance of tables: small fragments joined, indexes brought up to date, old versions cleaned away."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from knowledge.scopes import Scope, parse_scope
-from knowledge.store.schema import META_SCOPE, PASSAGE
+from knowledge.scopes import Scope
+from knowledge.store.schema import PASSAGE
 from publish_knowledge.store import marker
-from publish_knowledge.store.database import Store, Table
-from publish_knowledge.store.scope_tables import ScopeTables, require_scope
+from publish_knowledge.store.scope_tables import ScopeTables, find_scopes, open_scope
 from publish_knowledge.store.vector_index import index_named, wanted_index
+
+if TYPE_CHECKING:
+    from publish_knowledge.store.database import Store, Table
 
 MAX_FRAGMENTS: Final = 10
 """Each fragment more costs every query a request more."""
@@ -31,34 +33,22 @@ class OptimizeReport:
 
 async def optimize_dataset(store: Store, scope: Scope | None = None) -> tuple[OptimizeReport, ...]:
     """Optimize both tables of a scope, or of every scope."""
-    scopes = [scope] if scope else await scopes_of(store)
+    await marker.require_dataset(store)
+    scopes = [scope] if scope else (await find_scopes(store)).scopes
     reports: list[OptimizeReport] = []
     for one in scopes:
-        tables = await require_scope(store, one)
+        tables = await open_scope(store, one)
         if tables is not None:
             await optimize_tables(tables)
             reports += [await _report(one, table) for table in (tables.current, tables.revisions)]
     return tuple(reports)
 
 
-async def scopes_of(store: Store) -> list[Scope]:
-    """Every scope that has a `current` table, by name."""
-    await marker.require_dataset(store)
-    scopes: list[Scope] = []
-    for name in await store.names():
-        table = await store.open(name) if name.startswith("current_") else None
-        named = marker.metadata_of(await table.schema()).get(META_SCOPE) if table else None
-        if named:
-            scopes.append(parse_scope(named))
-    return sorted(scopes)
-
-
-async def keep_quick(tables: ScopeTables) -> None:
+async def optimize_if_needed(tables: ScopeTables) -> None:
     """After publishing: optimize what needs it, and nothing else."""
     for table in (tables.current, tables.revisions):
         health = await table.health()
-        waiting = max((index.unindexed_rows for index in health.indexes.values()), default=0)
-        if health.fragments > MAX_FRAGMENTS or waiting > MAX_UNINDEXED:
+        if health.fragments > MAX_FRAGMENTS or health.unindexed_rows > MAX_UNINDEXED:
             await table.optimize()
     await _index_vectors(tables)
 
@@ -86,5 +76,4 @@ async def _index_vectors(tables: ScopeTables) -> None:
 
 async def _report(scope: Scope, table: Table) -> OptimizeReport:
     health = await table.health()
-    waiting = max((index.unindexed_rows for index in health.indexes.values()), default=0)
-    return OptimizeReport(table.name, scope.name, health.fragments, waiting)
+    return OptimizeReport(table.name, scope.name, health.fragments, health.unindexed_rows)

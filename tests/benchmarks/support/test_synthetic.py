@@ -11,8 +11,7 @@ import pytest
 from benchmarks.support.synthetic import BASE, dataset, item, item_count
 from benchmarks.support.texts import questions, vectors
 from knowledge.embedding.providers import LOCAL_SMALL, provider
-from publish_knowledge.doctor import examine
-from publish_knowledge.publishing.survey import Finding
+from publish_knowledge.doctor import Finding, examine
 from publish_knowledge.store.database import Store
 from tests.support.front_door import call, switched_on
 

@@ -12,9 +12,11 @@ from knowledge.embedding.providers import Vectors
 from knowledge.errors import StorageUnavailableError
 from publish_knowledge.doctor import examine
 from publish_knowledge.embedding.embedder import Embedder
-from publish_knowledge.publishing import consistency as settling
+from publish_knowledge.publishing import consistency
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item, restore_base, restore_item
+from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.publish import publish
+from publish_knowledge.store import commits
 from publish_knowledge.store.scope_tables import address_of, open_scope
 from tests.support.datasets import ANA, Location, documents, embedding, item, put, within
 from tests.support.readers import text_of
@@ -43,7 +45,7 @@ def test_a_text_that_cannot_be_embedded_is_refused_and_the_rest_is_published(fol
         picky = Picky(embedding().model, embedding().dimensions)
         async with folder.store() as store:
             given = documents({"a.md": "Fine.", "b.md": "An unspeakable text.", "c.md": "Fine too."})
-            report = await publish(store, ANA, "notes", given, embedder=Embedder(picky))
+            report = await publish(store, PublishOptions(ANA, "notes"), given, embedder=Embedder(picky))
         assert [outcome.action for outcome in report.outcomes] == ["created", "refused", "created"]
         assert "without direction" in report.outcomes[1].detail
         assert await text_of(folder, ANA, A_ID) == "Fine."
@@ -63,7 +65,7 @@ def test_an_item_whose_text_is_lost_is_not_brought_back_empty(folder: Location, 
             assert tables is not None
             head = await tables.head(A_ID)
             assert head is not None
-            await tables.revisions.delete({"place": [address_of(head).places], "ordinal": list(range(left, 50))})
+            await tables.revisions.delete({"place": [address_of(head).row_addresses], "ordinal": list(range(left, 50))})
         with pytest.raises(StorageUnavailableError, match="not stored in full"):
             await within(folder, restore_item, ANA, A_ID)
         assert await text_of(folder, ANA, A_ID) is None
@@ -73,7 +75,7 @@ def test_an_item_whose_text_is_lost_is_not_brought_back_empty(folder: Location, 
 
 def test_a_large_base_comes_back_in_several_commits(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
-        monkeypatch.setattr(settling, "COMMIT_CHARS", 30)
+        monkeypatch.setattr(commits, "COMMIT_CHARS", 30)
         texts = {f"{number}.md": f"Text number {number}." for number in range(5)}
         await put(folder, ANA, "notes", texts)
         await within(folder, archive_base, ANA, "notes")
@@ -87,7 +89,7 @@ def test_a_large_base_comes_back_in_several_commits(folder: Location, monkeypatc
 
 def test_a_base_that_never_comes_to_rest_is_told(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
-        monkeypatch.setattr(settling, "ROUNDS", 0)
+        monkeypatch.setattr(consistency, "ROUNDS", 0)
         await put(folder, ANA, "notes", {"a.md": "Text."})
         with pytest.raises(StorageUnavailableError, match="Run the same command again when they are done"):
             await within(folder, archive_base, ANA, "notes")

@@ -11,7 +11,7 @@ import pytest
 from knowledge.errors import InvalidRequestError, StorageUnavailableError
 from knowledge.store.schema import BASE, PASSAGE, PUBLISHED, row_key
 from publish_knowledge.doctor import examine
-from publish_knowledge.publishing.catalog import history, list_items
+from publish_knowledge.publishing.catalog import list_items, list_revisions
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item, purge_scope, restore_base, restore_item
 from publish_knowledge.store.scope_tables import ScopeTables, open_scope
 from tests.support.datasets import ANA, BEN, Location, document, embedding, item, put, put_one, within
@@ -146,7 +146,7 @@ def test_a_base_that_was_left_half_archived_is_finished_by_the_same_command(fold
     run(story())
 
 
-@pytest.mark.parametrize("work", [archive_item, restore_item, archive_base, restore_base, history])
+@pytest.mark.parametrize("work", [archive_item, restore_item, archive_base, restore_base, list_revisions])
 @pytest.mark.parametrize("known", [False, True])
 def test_an_unknown_id_is_told_where_to_look(folder: Location, work: Any, *, known: bool) -> None:  # noqa: ANN401
     async def story() -> None:
@@ -157,7 +157,7 @@ def test_an_unknown_id_is_told_where_to_look(folder: Location, work: Any, *, kno
     run(story())
 
 
-@pytest.mark.parametrize("work", [archive_item, restore_item, archive_base, restore_base, history])
+@pytest.mark.parametrize("work", [archive_item, restore_item, archive_base, restore_base, list_revisions])
 def test_without_a_dataset_nothing_is_made(folder: Location, work: Any) -> None:  # noqa: ANN401 - any command
     async def story() -> None:
         with pytest.raises(StorageUnavailableError, match="There is no dataset at"):
@@ -192,7 +192,7 @@ def test_the_catalogue_lists_every_state_and_the_drafts_that_wait(folder: Locati
         await within(folder, archive_item, ANA, B_ID)
         entries = await within(folder, list_items, ANA)
         assert [
-            (entry.head.base_id, entry.head.source_uri, entry.head.state, len(entry.drafts)) for entry in entries
+            (entry.head.base_id, entry.head.info.source_uri, entry.head.state, len(entry.drafts)) for entry in entries
         ] == [
             ("atlas", "z.md", "published", 0),
             ("notes", "a.md", "published", 1),

@@ -10,8 +10,9 @@ import pytest
 
 from knowledge.errors import InvalidRequestError
 from publish_knowledge.doctor import examine
-from publish_knowledge.publishing.catalog import history, list_items
+from publish_knowledge.publishing.catalog import list_items, list_revisions
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item
+from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.publish import publish
 from publish_knowledge.store.scope_tables import open_scope
 from tests.support.datasets import (
@@ -75,8 +76,8 @@ def test_only_the_title_edited_is_a_new_revision(location: Location) -> None:
         two = await put_one(location, ANA, "notes", document("a.md", RIVER, title="Streams"))
         assert two.action == "changed"
         assert one.revision_id != two.revision_id
-        entries = await within(location, history, ANA, A_ID)
-        assert [(entry.title, entry.state) for entry in entries] == [("Streams", "current"), ("Rivers", "earlier")]
+        entries = await within(location, list_revisions, ANA, A_ID)
+        assert [(entry.info.title, entry.state) for entry in entries] == [("Streams", "current"), ("Rivers", "earlier")]
 
     run(story())
 
@@ -87,8 +88,8 @@ def test_going_back_to_an_earlier_text_is_a_third_revision_and_all_are_readable(
         ids = [outcome.revision_id for outcome in made]
         assert len(set(ids)) == 3
         assert [await text_of(location, ANA, A_ID, revision) for revision in ids] == [RIVER, HARBOUR, RIVER]
-        entries = await within(location, history, ANA, A_ID)
-        assert [entry.revision_id for entry in entries] == ids[::-1]
+        entries = await within(location, list_revisions, ANA, A_ID)
+        assert [entry.info.revision_id for entry in entries] == ids[::-1]
         assert [entry.previous_id for entry in entries] == [ids[1], ids[0], ""]
         assert [entry.sequence for entry in entries] == [3, 2, 1]
 
@@ -141,7 +142,7 @@ def test_a_draft_of_a_published_item_stays_unreadable_after_a_later_revision(loc
         assert await text_of(location, ANA, A_ID) == RIVER
         await put(location, ANA, "notes", {"a.md": RIVER + "More."})
         assert await text_of(location, ANA, A_ID, draft.revision_id) is None
-        entries = await within(location, history, ANA, A_ID)
+        entries = await within(location, list_revisions, ANA, A_ID)
         assert [entry.state for entry in entries] == ["draft", "current", "earlier"]
         assert await act(location, "a.md", RIVER + "More.", draft=True) == "unchanged"
 
@@ -154,7 +155,8 @@ def test_pruning_archives_items_whose_file_is_gone_and_no_others(location: Locat
         await put(location, ANA, "other", {"c.md": HARBOUR})
         async with location.store() as store:
             given = documents({"a.md": RIVER})
-            report = await publish(store, ANA, "notes", given, embedder=embedder(), prune=True, present={"broken.md"})
+            options = PublishOptions(ANA, "notes", prune=True, unread={"broken.md"})
+            report = await publish(store, options, given, embedder=embedder())
         assert [(one.source_path, one.action) for one in report.outcomes] == [
             ("a.md", "unchanged"),
             ("b.md", "archived"),
@@ -258,7 +260,7 @@ def test_progress_is_heard_from_the_first_to_the_last_document(folder: Location)
 
         async with folder.store() as store:
             given = documents({f"{number}.md": f"Text {number}" for number in range(205)})
-            await publish(store, ANA, "notes", given, embedder=embedder(), on_progress=hear)
+            await publish(store, PublishOptions(ANA, "notes"), given, embedder=embedder(), on_progress=hear)
         assert heard == [
             ("publish", 0, 205),
             ("publish", 200, 205),

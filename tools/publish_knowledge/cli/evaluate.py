@@ -161,7 +161,7 @@ async def _items(target: Target, plan: Plan) -> list[Item]:
 
     async with target.store() as store:
         return [
-            Item(scope, entry.head.base_id, entry.head.item_id, entry.head.source_uri)
+            Item(scope, entry.head.base_id, entry.head.item_id, entry.head.info.source_uri)
             for scope in plan.scopes
             for entry in await list_items(store, scope, plan.base_id or None)
             if entry.head.state == PUBLISHED and not entry.base_archived

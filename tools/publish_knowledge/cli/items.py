@@ -15,10 +15,11 @@ from knowledge.scopes import Scope
 from publish_knowledge.cli.options import ID, Command, example, one_scope, optional_base, target_options
 from publish_knowledge.cli.output import UnknownIdError
 from publish_knowledge.cli.session import Target
+from publish_knowledge.publishing import lifecycle
+from publish_knowledge.publishing.catalog import ItemEntry, RevisionEntry, list_items, list_revisions
+from publish_knowledge.publishing.lifecycle import LifecycleReport
 
 if TYPE_CHECKING:
-    from publish_knowledge.publishing.catalog import ItemEntry, RevisionEntry
-    from publish_knowledge.publishing.lifecycle import LifecycleReport
     from publish_knowledge.store.database import Store
 
 _item_option: Final = click.option("--item", "item_id", type=ID, help="Id of the item.")
@@ -55,7 +56,7 @@ def history(item_id: str, target: Target, scope: Scope) -> None:
         "knowledge_item_id": item_id,
         "revisions": [_revision_document(entry) for entry in entries],
     }
-    lines = (f"{entry.state:<8} {entry.at}  {entry.revision_id}  {entry.title}" for entry in entries)
+    lines = (f"{entry.state:<8} {entry.at}  {entry.info.revision_id}  {entry.info.title}" for entry in entries)
     target.session.output.result(document, lines)
 
 
@@ -107,8 +108,6 @@ def _done(action: str, report: LifecycleReport) -> str:
 
 
 async def _changed(target: Target, scope: Scope, action: str, names: Names) -> LifecycleReport:
-    from publish_knowledge.publishing import lifecycle  # noqa: PLC0415 - see `Target`
-
     item_id, path, base_id = names
     on_item = lifecycle.archive_item if action == "archived" else lifecycle.restore_item
     on_base = lifecycle.archive_base if action == "archived" else lifecycle.restore_base
@@ -122,10 +121,8 @@ async def _changed(target: Target, scope: Scope, action: str, names: Names) -> L
 
 
 async def _item_at(store: Store, scope: Scope, base_id: str, path: str) -> str:
-    from publish_knowledge.publishing.catalog import list_items  # noqa: PLC0415 - see `Target`
-
     entries = await list_items(store, scope, base_id)
-    found = [entry.head.item_id for entry in entries if entry.head.source_uri == path]
+    found = [entry.head.item_id for entry in entries if entry.head.info.source_uri == path]
     if len(found) == 1:
         return found[0]
     if found:
@@ -136,18 +133,14 @@ async def _item_at(store: Store, scope: Scope, base_id: str, path: str) -> str:
 
 
 async def _listed(target: Target, scope: Scope, base_id: str | None) -> tuple[ItemEntry, ...]:
-    from publish_knowledge.publishing.catalog import list_items  # noqa: PLC0415 - see `Target`
-
     async with target.store() as store:
         return await list_items(store, scope, base_id)
 
 
 async def _history(target: Target, scope: Scope, item_id: str) -> tuple[RevisionEntry, ...]:
-    from publish_knowledge.publishing import catalog  # noqa: PLC0415 - see `Target`
-
     with unknown_ids():
         async with target.store() as store:
-            return await catalog.history(store, scope, item_id)
+            return await list_revisions(store, scope, item_id)
 
 
 @contextmanager
@@ -167,26 +160,37 @@ def _item_document(entry: ItemEntry) -> dict[str, Any]:
         "knowledge_revision_id": head.revision_id,
         "state": head.state,
         "base_archived": entry.base_archived,
-        "title": head.title,
-        "language": head.language,
-        "source_path": head.source_uri,
-        "total_chars": head.total_chars,
-        "content_sha256": head.content_sha256,
-        "published_at": head.published_at,
+        "title": head.info.title,
+        "language": head.info.language,
+        "source_path": head.info.source_uri,
+        "total_chars": head.info.total_chars,
+        "content_sha256": head.info.content_sha256,
+        "published_at": head.info.published_at,
         "drafts": [_revision_document(draft) for draft in entry.drafts],
     }
 
 
 def _revision_document(entry: RevisionEntry) -> dict[str, Any]:
-    document = asdict(entry)
-    return {"knowledge_revision_id": document.pop("revision_id"), **document}
+    info = entry.info
+    return {
+        "knowledge_revision_id": info.revision_id,
+        "state": entry.state,
+        "sequence": entry.sequence,
+        "title": info.title,
+        "language": info.language,
+        "source_uri": info.source_uri,
+        "total_chars": info.total_chars,
+        "content_sha256": info.content_sha256,
+        "previous_id": entry.previous_id,
+        "at": entry.at,
+    }
 
 
 def _item_lines(entries: tuple[ItemEntry, ...]) -> Iterator[str]:
     for entry in entries:
-        head = entry.head
+        head, info = entry.head, entry.head.info
         drafts = f"  (+{len(entry.drafts)} drafts)" if entry.drafts else ""
         hidden = " (base archived)" if entry.base_archived else ""
-        yield f"{head.state:<9} {head.base_id}{hidden}  {head.item_id}  {head.source_uri}  {head.title}{drafts}"
+        yield f"{head.state:<9} {head.base_id}{hidden}  {info.item_id}  {info.source_uri}  {info.title}{drafts}"
     if not entries:
         yield "No items."

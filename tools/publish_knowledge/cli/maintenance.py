@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
 from knowledge.scopes import Scope
+from publish_knowledge import doctor as examiner
 from publish_knowledge.cli.options import example, finish, one_scope, optional_scope, target_options
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.cli.session import Target
-
-if TYPE_CHECKING:
-    from publish_knowledge.doctor import Finding
-    from publish_knowledge.maintenance import OptimizeReport
-    from publish_knowledge.publishing.lifecycle import LifecycleReport
+from publish_knowledge.doctor import Finding
+from publish_knowledge.maintenance import OptimizeReport, optimize_dataset
+from publish_knowledge.publishing.lifecycle import LifecycleReport, purge_scope
 
 
 @click.command(epilog=example("knowledge doctor --uri ./dataset", "knowledge doctor --repair --uri ./dataset"))
@@ -71,21 +69,15 @@ def purge(target: Target, scope: Scope, *, yes: bool) -> None:
 
 
 async def _examined(target: Target, *, repair: bool) -> tuple[Finding, ...]:
-    from publish_knowledge import doctor as examiner  # noqa: PLC0415 - see `Target`
-
     async with target.store() as store:
         return await (examiner.repair(store) if repair else examiner.examine(store))
 
 
 async def _optimized(target: Target, scope: Scope | None) -> tuple[OptimizeReport, ...]:
-    from publish_knowledge.maintenance import optimize_dataset  # noqa: PLC0415 - see `Target`
-
     async with target.store() as store:
         return await optimize_dataset(store, scope)
 
 
 async def _purged(target: Target, scope: Scope) -> LifecycleReport:
-    from publish_knowledge.publishing.lifecycle import purge_scope  # noqa: PLC0415 - see `Target`
-
     async with target.store() as store:
         return await purge_scope(store, scope)

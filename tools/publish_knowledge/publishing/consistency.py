@@ -1,89 +1,148 @@
-"""Making the passages of `current` agree with its head and base rows.
+"""Whether a scope's rows agree with each other, and making the passages of `current` agree with its heads and bases.
 
 A base is archived and restored beside publishers, and its row and theirs share no key, so that neither sees the other's
-commit. Each therefore looks again after its own commit and settles the base: what it finds wrong at one version it puts
-right, until a version is found where nothing is.
+commit. Each therefore looks again after its own commit and reconciles the base: what it finds wrong at one version it
+corrects, until a version is found where nothing is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
 from knowledge.errors import StorageUnavailableError
-from knowledge.store.schema import PASSAGE, PUBLISHED
-from publish_knowledge.publishing.plan import ItemHead
-from publish_knowledge.store.arrow_rows import StoredRevision, current_passages, tiles
-from publish_knowledge.store.scope_tables import Address, ScopeTables, address_of
+from knowledge.store.revision import is_readable
+from knowledge.store.schema import PASSAGE
+from publish_knowledge.store.arrow_rows import current_passages
+from publish_knowledge.store.commits import split_into_commits
+from publish_knowledge.store.records import ItemHead, Range, RevisionKey, StoredRevision, tile
+from publish_knowledge.store.scope_tables import Address, Ranges, ScopeTables, address_of
 
 ROUNDS: Final = 10
-"""Looks before it is given up: each means that another writer changed the same base meanwhile."""
-
-COMMIT_CHARS: Final = 1_000_000
-"""Text of one commit when many items are written: about 2,500 passages, half a second."""
+"""Looks before reconciling is given up: each means that another writer changed the same base meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
-    """What is wrong at one version: passages nobody may see, and items that lack theirs."""
+class CurrentRows:
+    """Heads, archived bases and passage ranges of `current`, at one version."""
 
-    strays: tuple[tuple[str, str], ...]
-    """(item, revision) of passages that are not of the current revision of a published item in an active base."""
-    missing: tuple[ItemHead, ...]
-    """Published items of active bases whose passages do not tile their text."""
+    heads: Mapping[str, ItemHead]
+    archived_bases: frozenset[str]
+    ranges: Mapping[RevisionKey, list[Range]]
 
-    def __bool__(self) -> bool:
-        return bool(self.strays or self.missing)
+    @property
+    def readable(self) -> dict[RevisionKey, ItemHead]:
+        """Current revisions of readable items: whose passages `current` must have."""
+        heads = self.heads.values()
+        return {head.key: head for head in heads if is_readable(head.state, head.base_id, self.archived_bases)}
+
+    @property
+    def orphan_passages(self) -> list[RevisionKey]:
+        """Revisions that nobody may see, but whose passages are there."""
+        return sorted(self.ranges.keys() - self.readable.keys())
+
+    @property
+    def incomplete(self) -> list[ItemHead]:
+        """Readable items whose passages do not tile their text, by item."""
+        return _find_incomplete(self.readable, self.ranges)
 
 
-async def disagreement(tables: ScopeTables, base_id: str | None = None, *, as_active: bool = False) -> Disagreement:
-    """Compare passages with heads and bases at one version; `as_active` takes the base as if it were not archived."""
-    at = await tables.current.version()
+@dataclass(frozen=True, slots=True)
+class ScopeSurvey:
+    """All rows of a scope, without their texts: `current` at one version, then the archive."""
+
+    scope: str
+    current: CurrentRows
+    history: Mapping[RevisionKey, ItemHead]
+    archive: Ranges
+
+    @property
+    def archive_gaps(self) -> list[ItemHead]:
+        """Published revisions whose passages in the archive do not tile their text."""
+        return _find_incomplete({**self.history, **self.current.readable}, self.archive)
+
+    @property
+    def lost(self) -> list[ItemHead]:
+        """Readable items whose text is complete neither in `current` nor in the archive."""
+        gaps = {head.key for head in self.archive_gaps}
+        return [head for head in self.current.incomplete if head.key in gaps]
+
+    @property
+    def items_without_head(self) -> list[str]:
+        """Items that have a history but no head."""
+        return sorted({item for item, _ in self.history} - self.current.heads.keys())
+
+    @property
+    def unfinished_items(self) -> list[str]:
+        """Items of which only the archive knows: publishing them was interrupted."""
+        return sorted({item for item, _ in self.archive} - self.current.heads.keys() - set(self.items_without_head))
+
+
+def _find_incomplete(
+    expected: Mapping[RevisionKey, ItemHead], ranges: Mapping[RevisionKey, list[Range]]
+) -> list[ItemHead]:
+    return [head for key, head in sorted(expected.items(), key=lambda one: one[0]) if not _is_complete(head, ranges)]
+
+
+def _is_complete(head: ItemHead, ranges: Mapping[RevisionKey, list[Range]]) -> bool:
+    return tile(ranges.get(head.key, []), head.info.total_chars)
+
+
+async def read_current_rows(
+    tables: ScopeTables, base_id: str | None = None, at: int | None = None, *, as_active: bool = False
+) -> CurrentRows:
+    """Read one base or the whole scope at one version; `as_active` takes the base as if it were not archived."""
+    at = await tables.current.version() if at is None else at
     archived = frozenset[str]() if as_active else await tables.archived_bases(at)
-    heads = [head for head in await tables.heads_in(base_id, at) if head.state == PUBLISHED]
-    seen = {(head.item_id, head.revision_id): head for head in heads if head.base_id not in archived}
-    found = await tables.current_ranges(base_id, at)
-    strays = tuple(sorted(key for key in found if key not in seen))
-    missing = tuple(head for key, head in seen.items() if not tiles(found.get(key, []), head.total_chars))
-    return Disagreement(strays, missing)
+    heads = {head.item_id: head for head in await tables.heads_in(base_id, at)}
+    return CurrentRows(heads, archived, await tables.current_ranges(base_id, at))
 
 
-async def settle(tables: ScopeTables, base_id: str | None = None, *, as_active: bool = False) -> bool:
-    """Put right what disagrees, in one base or the scope; true if anything did."""
+async def survey_scope(tables: ScopeTables) -> ScopeSurvey:
+    """Read all rows of a scope."""
+    at = await tables.current.version()
+    history = {row.key: row for row in await tables.history_of(None, at)}
+    return ScopeSurvey(
+        tables.scope.name, await read_current_rows(tables, at=at), history, await tables.archive_ranges()
+    )
+
+
+async def reconcile(tables: ScopeTables, base_id: str | None = None, *, as_active: bool = False) -> bool:
+    """Correct the passages of `current` in one base or the scope; true if anything was wrong."""
     for turn in range(ROUNDS):
-        wrong = await disagreement(tables, base_id, as_active=as_active)
-        if not wrong:
+        found = await read_current_rows(tables, base_id, as_active=as_active)
+        if not found.orphan_passages and not found.incomplete:
             return turn > 0
-        await remove(tables, wrong.strays)
-        await fill(tables, wrong.missing)
+        await remove_passages(tables, found.orphan_passages)
+        await fill_passages(tables, found.incomplete)
     msg = f"Other writers kept changing {tables.scope.name} meanwhile. Run the same command again when they are done."
     raise StorageUnavailableError(msg)
 
 
-async def remove(tables: ScopeTables, strays: Iterable[tuple[str, str]]) -> None:
-    """Take passages of these revisions out of `current`."""
-    revisions = sorted({revision for _, revision in strays})
+async def remove_passages(tables: ScopeTables, keys: Iterable[RevisionKey]) -> None:
+    """Remove the passages of revisions from `current`."""
+    revisions = sorted({revision for _, revision in keys})
     if revisions:
         await tables.current.delete({"kind": PASSAGE, "revision_id": revisions})
 
 
-async def fill(tables: ScopeTables, heads: Iterable[ItemHead]) -> None:
-    """Put the passages of current revisions into `current`, from the archive and without a model."""
-    for batch in _batches(heads):
-        stored = await whole_revisions(tables, [address_of(head) for head in batch])
-        await tables.current.merge(passages_of(tables, stored))
+async def fill_passages(tables: ScopeTables, heads: Iterable[ItemHead]) -> None:
+    """Write the passages of current revisions into `current`, from the archive and without a model."""
+    for batch in split_into_commits(heads, lambda head: head.info.total_chars):
+        stored = await load_revisions(tables, [address_of(head) for head in batch])
+        await tables.current.merge(build_passage_rows(tables, stored))
 
 
-async def whole_revisions(tables: ScopeTables, addresses: Iterable[Address]) -> list[StoredRevision]:
-    """These revisions from the archive. Raises `StorageUnavailableError` where one is not there in full."""
+async def load_revisions(tables: ScopeTables, addresses: Iterable[Address]) -> list[StoredRevision]:
+    """Revisions from the archive. Raises `StorageUnavailableError` where one is not there in full."""
     wanted = list(addresses)
     stored = await tables.stored(wanted)
     for address in wanted:
         revision = stored.get(address.revision_id)
-        if revision is None or not revision.complete:
+        if revision is None or not revision.is_complete:
             msg = (
                 f"The text of revision {address.revision_id} of {address.item_id} is not stored in full. "
                 "Publish its source again, or run `knowledge doctor` to see what else is missing."
@@ -92,19 +151,7 @@ async def whole_revisions(tables: ScopeTables, addresses: Iterable[Address]) -> 
     return [stored[address.revision_id] for address in wanted]
 
 
-def passages_of(tables: ScopeTables, revisions: Iterable[StoredRevision]) -> pa.Table:
+def build_passage_rows(tables: ScopeTables, revisions: Iterable[StoredRevision]) -> pa.Table:
     """Passage rows of `current` for several revisions."""
     schema = tables.current_schema
-    rows = [current_passages(tables.scope, schema, revision) for revision in revisions]
-    return pa.concat_tables([schema.empty_table(), *rows])
-
-
-def _batches(heads: Iterable[ItemHead]) -> Iterator[list[ItemHead]]:
-    batch: list[ItemHead] = []
-    for head in heads:
-        if batch and sum(each.total_chars for each in batch) + head.total_chars > COMMIT_CHARS:
-            yield batch
-            batch = []
-        batch.append(head)
-    if batch:
-        yield batch
+    return pa.concat_tables([schema.empty_table(), *(current_passages(schema, revision) for revision in revisions)])

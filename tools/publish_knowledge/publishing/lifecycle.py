@@ -1,20 +1,23 @@
-"""Taking items and bases out of service and back, and removing a scope for good."""
+"""Archiving and restoring items and bases, and removing a scope permanently."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from knowledge.errors import InvalidRequestError, StorageUnavailableError
 from knowledge.scopes import Scope
 from knowledge.store.schema import ARCHIVED, BASE, DRAFT, HEAD, PASSAGE, PUBLISHED, row_key
-from publish_knowledge.publishing.consistency import ROUNDS, fill, settle
-from publish_knowledge.publishing.plan import ItemHead
+from publish_knowledge.publishing.catalog import require_item
+from publish_knowledge.publishing.consistency import ROUNDS, fill_passages, reconcile
 from publish_knowledge.store import marker
 from publish_knowledge.store.arrow_rows import base_rows
-from publish_knowledge.store.database import Store
+from publish_knowledge.store.records import ItemHead
 from publish_knowledge.store.scope_tables import ScopeTables, require_scope
+
+if TYPE_CHECKING:
+    from publish_knowledge.store.database import Store
 
 _PURGE_ROUNDS: Final = 3
 
@@ -33,15 +36,14 @@ class LifecycleReport:
 
 async def archive_item(store: Store, scope: Scope, item_id: str) -> LifecycleReport:
     """Take an item out of queries and reads. Raises `InvalidRequestError` for an unknown id."""
-    tables = await require_scope(store, scope)
-    head = await _known_item(tables, scope, item_id)
-    if tables is None or head.state == ARCHIVED:
+    tables, head = await require_item(store, scope, item_id)
+    if head.state == ARCHIVED:
         return LifecycleReport(changed=False, detail="The item was archived already.")
-    await take_out(tables, [head])
+    await archive_items(tables, [head])
     return LifecycleReport(changed=True, item_ids=(item_id,))
 
 
-async def take_out(tables: ScopeTables, heads: Sequence[ItemHead]) -> None:
+async def archive_items(tables: ScopeTables, heads: Sequence[ItemHead]) -> None:
     """Archive items in one commit. Only states are written, so a revision published meanwhile is not lost."""
     if heads:
         items = [head.item_id for head in heads]
@@ -51,29 +53,28 @@ async def take_out(tables: ScopeTables, heads: Sequence[ItemHead]) -> None:
 
 async def restore_item(store: Store, scope: Scope, item_id: str) -> LifecycleReport:
     """Bring an archived item back at the revision it had. Raises `InvalidRequestError` for an unknown id."""
-    tables = await require_scope(store, scope)
-    head = await _known_item(tables, scope, item_id)
-    if tables is None or head.state != ARCHIVED:
+    tables, head = await require_item(store, scope, item_id)
+    if head.state != ARCHIVED:
         return LifecycleReport(changed=False, detail="The item is not archived.")
     for _ in range(ROUNDS):
-        if await _brought_back(tables, head):
+        if await _try_to_restore(tables, head):
             break
         # It was archived at another revision, or published, since it was read.
-        head = await _known_item(tables, scope, item_id)
+        tables, head = await require_item(store, scope, item_id)
         if head.state != ARCHIVED:
             break
     else:
         raise StorageUnavailableError(f"Other writers kept changing {item_id} meanwhile. Run the same command again.")
-    await settle(tables, head.base_id)
+    await reconcile(tables, head.base_id)
     hidden = await tables.base_archived(head.base_id)
     detail = "Its base is archived: the item becomes readable when the base is restored." if hidden else ""
     return LifecycleReport(changed=True, item_ids=(item_id,), detail=detail)
 
 
-async def _brought_back(tables: ScopeTables, head: ItemHead) -> bool:
+async def _try_to_restore(tables: ScopeTables, head: ItemHead) -> bool:
     """Passages first, which nobody sees while the head is archived; then the head, if it is still the one read."""
     if head.revision_id and not await tables.base_archived(head.base_id):
-        await fill(tables, [head])
+        await fill_passages(tables, [head])
     state = PUBLISHED if head.revision_id else DRAFT
     unmoved = {"state": ARCHIVED, "revision_id": head.revision_id}
     return (await tables.current.set_states([row_key(HEAD, head.item_id)], state, only_if=unmoved)).updated > 0
@@ -82,55 +83,47 @@ async def _brought_back(tables: ScopeTables, head: ItemHead) -> bool:
 async def archive_base(store: Store, scope: Scope, base_id: str) -> LifecycleReport:
     """Take all items of a base out of queries and reads; their own states stay as they are."""
     tables = await require_scope(store, scope)
-    items = await _published_items(tables, scope, base_id)
+    items = await _list_published(tables, scope, base_id)
     if tables is None or await tables.base_archived(base_id):
         # An interrupted run of this command is completed here.
-        changed = tables is not None and await settle(tables, base_id)
+        changed = tables is not None and await reconcile(tables, base_id)
         return LifecycleReport(changed=changed, detail="The base was archived already.")
     rows = base_rows(scope, tables.current_schema, base_id, archived=True)
     await tables.current.merge(rows, {"kind": PASSAGE, "base_id": base_id})
     # Items published between the read and the commit of that merge kept their passages.
-    await settle(tables, base_id)
+    await reconcile(tables, base_id)
     return LifecycleReport(changed=True, item_ids=items)
 
 
 async def restore_base(store: Store, scope: Scope, base_id: str) -> LifecycleReport:
     """Bring back exactly what was published; items that were archived one by one stay archived."""
     tables = await require_scope(store, scope)
-    items = await _published_items(tables, scope, base_id)
+    items = await _list_published(tables, scope, base_id)
     if tables is None or not await tables.base_archived(base_id):
         return LifecycleReport(changed=False, detail="The base is not archived.")
     # Readers refuse the base until its row says otherwise, so it comes back whole.
-    await settle(tables, base_id, as_active=True)
+    await reconcile(tables, base_id, as_active=True)
     await tables.current.set_states([row_key(BASE, base_id)], PUBLISHED)
-    await settle(tables, base_id)
+    await reconcile(tables, base_id)
     return LifecycleReport(changed=True, item_ids=items)
 
 
 async def purge_scope(store: Store, scope: Scope) -> LifecycleReport:
-    """Remove both tables of a scope, and with them every text in it, for good."""
+    """Remove both tables of a scope, and with them every text in it, permanently."""
     await marker.require_dataset(store)
     pair = (scope.current_table, scope.revisions_table)
     found = {*pair} & {*await store.names()}
     for _ in range(_PURGE_ROUNDS):
         for name in pair:
             await store.drop(name)
-        # A publisher that was under way may have written a table anew.
+        # A publisher that was under way may have written a table again.
         if not {*pair} & {*await store.names()}:
             return LifecycleReport(changed=bool(found))
     msg = f"Something keeps writing to {scope.name}. Stop its publishers, then run the same command again."
     raise StorageUnavailableError(msg)
 
 
-async def _known_item(tables: ScopeTables | None, scope: Scope, item_id: str) -> ItemHead:
-    head = None if tables is None else await tables.head(item_id)
-    if head is None:
-        msg = f"{scope.name} has no item {item_id!r}. `knowledge list` shows the items there are."
-        raise InvalidRequestError(msg, field="item_id")
-    return head
-
-
-async def _published_items(tables: ScopeTables | None, scope: Scope, base_id: str) -> tuple[str, ...]:
+async def _list_published(tables: ScopeTables | None, scope: Scope, base_id: str) -> tuple[str, ...]:
     heads = [] if tables is None else await tables.heads_in(base_id)
     if not heads:
         msg = f"{scope.name} has no base {base_id!r}. `knowledge list` shows the bases there are."

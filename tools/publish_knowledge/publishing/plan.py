@@ -1,15 +1,22 @@
-"""What publishing decides before it writes: one step for each document, and the report of what became of it."""
+"""What publishing decides before it writes: one step for each document, and the revision that the step stores. Pure."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+import numpy as np
+
 from knowledge.scopes import Scope
-from knowledge.store.schema import ARCHIVED, DRAFT, PUBLISHED, State, fingerprint, item_id, revision_id
+from knowledge.store.revision import RevisionInfo
+from knowledge.store.schema import ARCHIVED, DRAFT, PUBLISHED, fingerprint, item_id, revision_id
+from publish_knowledge.passages.indexed_text import build_embedded_text
+from publish_knowledge.passages.splitting import Passage
 from publish_knowledge.sources.documents import Document
+from publish_knowledge.store.records import HalfVectors, ItemHead, StoredRevision
 
 Action = Literal[
     "created",  # a new item, published
@@ -25,56 +32,57 @@ Action = Literal[
 WRITTEN: Final[frozenset[Action]] = frozenset({"created", "changed", "restored", "drafted"})
 """Actions that a document leads to when something is to be stored."""
 
-
-@dataclass(frozen=True, slots=True)
-class ItemHead:
-    """The head row of an item: its state, and the metadata of its current revision ("" where none ever was)."""
-
-    item_id: str
-    base_id: str
-    state: State
-    revision_id: str
-    sequence: int
-    title: str
-    language: str
-    source_type: str
-    source_uri: str
-    total_chars: int
-    content_sha256: str
-    previous_id: str
-    fingerprint: str
-    published_at: str
+KnownVectors = Mapping[str, HalfVectors]
+"""Vectors of shape (dimensions,) by the text that was embedded."""
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A document and what identifies it in one base of one scope."""
+class PreparedDocument:
+    """A document and the revision it would become; the revision's id depends on the one before, and is still empty."""
 
     document: Document
-    base_id: str
-    item_id: str
-    content_sha256: str
+    info: RevisionInfo
     fingerprint: str
+
+    @property
+    def item_id(self) -> str:
+        """Id of the document's item."""
+        return self.info.item_id
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """What is to be done with one document, starting from the head that was read."""
 
-    prepared: Prepared
+    prepared: PreparedDocument
     head: ItemHead | None
     action: Action
     revision_id: str
 
     @property
-    def document(self) -> Document:
-        """The document the step is about."""
-        return self.prepared.document
+    def item_id(self) -> str:
+        """Id of the document's item."""
+        return self.prepared.item_id
+
+    @property
+    def info(self) -> RevisionInfo:
+        """The revision that the step stores; not published yet."""
+        return replace(self.prepared.info, revision_id=self.revision_id)
 
     @property
     def previous_id(self) -> str:
         """The current revision that the step starts from, "" where there is none."""
         return self.head.revision_id if self.head else ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether something is to be stored."""
+        return self.action in WRITTEN
+
+    def outcome(self, detail: str = "") -> ItemOutcome:
+        """What the step leads to when it goes as planned."""
+        path = self.prepared.document.source_path
+        return ItemOutcome(path, self.item_id, self.revision_id, self.action, detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,36 +105,49 @@ class PublishReport:
 
     def count(self, action: Action) -> int:
         """How many outcomes there are of one kind."""
-        return Counter(outcome.action for outcome in self.outcomes)[action]
+        return self.counts()[action]
+
+    def counts(self) -> Counter[Action]:
+        """How many outcomes there are of each kind, in the order in which the kinds first occur."""
+        return Counter(outcome.action for outcome in self.outcomes)
 
     def of(self, action: Action) -> tuple[ItemOutcome, ...]:
         """The outcomes of one kind."""
         return tuple(outcome for outcome in self.outcomes if outcome.action == action)
 
 
-def prepare(scope: Scope, base_id: str, document: Document) -> Prepared:
-    """Work out an item's id and the fingerprint of its content and metadata."""
+def prepare_document(scope: Scope, base_id: str, document: Document) -> PreparedDocument:
+    """Compute an item's id and the fingerprint of its content and metadata."""
     content = hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
-    return Prepared(
-        document=document,
+    info = RevisionInfo(
+        scope=scope,
         base_id=base_id,
         item_id=item_id(scope, base_id, document.item_source),
+        revision_id="",
+        title=document.title,
+        language=document.language,
+        published_at="",
+        source_type=document.source_type,
+        source_uri=document.source_path,
+        total_chars=len(document.text),
         content_sha256=content,
-        fingerprint=fingerprint(content, document.title, document.language, document.source_path),
+    )
+    return PreparedDocument(
+        document, info, fingerprint(content, document.title, document.language, document.source_path)
     )
 
 
-def plan_step(prepared: Prepared, head: ItemHead | None, *, draft: bool) -> Step:
+def plan_step(prepared: PreparedDocument, head: ItemHead | None, *, draft: bool) -> Step:
     """Decide by comparing with the current revision; the same content and metadata never make a new revision."""
     previous = head.revision_id if head else ""
     if head is not None and previous and head.fingerprint == prepared.fingerprint:
         restoring = head.state == ARCHIVED and not draft
         return Step(prepared, head, "restored" if restoring else "unchanged", previous)
     revision = revision_id(prepared.item_id, previous, prepared.fingerprint)
-    return Step(prepared, head, _action(previous, draft=draft), revision)
+    return Step(prepared, head, _choose_action(previous, draft=draft), revision)
 
 
-def _action(previous: str, *, draft: bool) -> Action:
+def _choose_action(previous: str, *, draft: bool) -> Action:
     if draft:
         return "drafted"
     return "changed" if previous else "created"
@@ -136,21 +157,37 @@ def head_after(step: Step, now: str) -> ItemHead:
     """The head row that publishing leaves behind; `now` is ISO 8601 in UTC."""
     if step.action == "restored" and step.head is not None:
         return replace(step.head, state=PUBLISHED)
-    draft = step.action == "drafted"
-    prepared, document = step.prepared, step.document
+    if step.action == "drafted":
+        return ItemHead(step.prepared.info, step.previous_id, step.prepared.fingerprint, DRAFT, 0)
     return ItemHead(
-        item_id=prepared.item_id,
-        base_id=prepared.base_id,
-        state=DRAFT if draft else PUBLISHED,
-        revision_id="" if draft else step.revision_id,
-        sequence=0 if draft else (step.head.sequence if step.head else 0) + 1,
-        title=document.title,
-        language=document.language,
-        source_type=document.source_type,
-        source_uri=document.source_path,
-        total_chars=len(document.text),
-        content_sha256=prepared.content_sha256,
+        info=replace(step.info, published_at=now),
         previous_id=step.previous_id,
-        fingerprint=prepared.fingerprint,
-        published_at="" if draft else now,
+        fingerprint=step.prepared.fingerprint,
+        state=PUBLISHED,
+        sequence=(step.head.sequence if step.head else 0) + 1,
+    )
+
+
+def list_embedded_texts(title: str, passages: Iterable[Passage]) -> list[str]:
+    """What must have a vector before passages can be stored."""
+    return [build_embedded_text(title, passage) for passage in passages]
+
+
+def collect_vectors(revisions: Iterable[StoredRevision]) -> dict[str, HalfVectors]:
+    """Vectors that stored revisions already have: an unchanged passage is never embedded again."""
+    known: dict[str, HalfVectors] = {}
+    for revision in revisions:
+        known.update(zip(list_embedded_texts(revision.info.title, revision.passages), revision.vectors, strict=True))
+    return known
+
+
+def build_revision(step: Step, passages: Sequence[Passage], known: KnownVectors, created_at: str) -> StoredRevision:
+    """The revision to store. `known` must have a vector for each of its `list_embedded_texts`."""
+    return StoredRevision(
+        info=step.info,
+        previous_id=step.previous_id,
+        fingerprint=step.prepared.fingerprint,
+        created_at=created_at,
+        passages=tuple(passages),
+        vectors=np.stack([known[text] for text in list_embedded_texts(step.info.title, passages)]),
     )

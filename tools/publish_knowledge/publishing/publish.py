@@ -1,80 +1,72 @@
-"""Publishing: plan, embed, store, commit, and tell what became of every document."""
+"""Publishing: plan, embed, store, commit, and report what became of every document."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from knowledge.errors import InvalidRequestError
-from knowledge.scopes import Scope
 from knowledge.store.schema import PUBLISHED
 from publish_knowledge.embedding.embedder import Embedder
-from publish_knowledge.maintenance import keep_quick
-from publish_knowledge.publishing.batch import Run, outcome_of, plan_batch, publish_batch
-from publish_knowledge.publishing.lifecycle import take_out
-from publish_knowledge.publishing.plan import ItemHead, ItemOutcome, Prepared, PublishReport, plan_step, prepare
+from publish_knowledge.maintenance import optimize_if_needed
+from publish_knowledge.publishing.batch import plan_batch, publish_batch
+from publish_knowledge.publishing.lifecycle import archive_items
+from publish_knowledge.publishing.options import PublishOptions
+from publish_knowledge.publishing.plan import (
+    ItemOutcome,
+    PreparedDocument,
+    PublishReport,
+    plan_step,
+    prepare_document,
+)
 from publish_knowledge.sources.documents import Document
 from publish_knowledge.store import marker
-from publish_knowledge.store.database import Store
+from publish_knowledge.store.commits import split_into_commits
+from publish_knowledge.store.records import ItemHead
 from publish_knowledge.store.scope_tables import ScopeTables, ensure_scope, open_scope
 
+if TYPE_CHECKING:
+    from publish_knowledge.store.database import Store
+
 Progress = Callable[[str, int, int], None]
-"""Hears the stage ("publish", "optimize"), how much of it is done and how much there is."""
-
-BATCH_ITEMS: Final = 200
-BATCH_CHARS: Final = 1_000_000
-"""Limits of one commit: about 2,500 passages are written in half a second, and interrupting loses at most that."""
+"""Called with the stage ("publish", "optimize"), how much of it is done and how much there is."""
 
 
-async def publish(  # noqa: PLR0913 - the keywords are the command's options
+async def publish(
     store: Store,
-    scope: Scope,
-    base_id: str,
+    options: PublishOptions,
     documents: Iterable[Document],
     *,
     embedder: Embedder,
-    draft: bool = False,
-    prune: bool = False,
-    present: Collection[str] = (),
-    folders: Collection[str] = ("",),
-    dry_run: bool = False,
     on_progress: Progress = lambda _stage, _done, _total: None,
 ) -> PublishReport:
-    """Publish documents into a base; see `PublishReport`.
-
-    `prune` archives the base's published items below `folders` that are no longer any document's, unless their source
-    path is in `present` (files that are there but could not be read). Raises `InvalidRequestError` for an archived
-    base.
-    """
-    if draft and prune:
+    """Publish documents into a base. Raises `InvalidRequestError` for an archived base."""
+    if options.draft and options.prune:
         raise InvalidRequestError("A draft changes nothing that may be read, so it cannot prune. Leave one of the two.")
-    batch, refused = _distinct(prepare(scope, base_id, document) for document in documents)
-    tables = await _opened(store, scope, dry_run=dry_run)
+    prepared = (prepare_document(options.scope, options.base_id, document) for document in documents)
+    distinct, refused = _refuse_duplicates(prepared)
+    tables = await _open_tables(store, options)
     if tables is None:
-        return PublishReport((*_untouched(batch, draft=draft), *refused), dry_run=True)
-    await _refuse_archived(tables, base_id)
-    spared = {*present, *(one.source_path for one in refused)}
-    gone = await _gone(tables, base_id, batch, Pruning(tuple(folders), spared)) if prune else []
-    rest = [*refused, *map(_pruned, gone)]
-    if dry_run:
-        planned = await plan_batch(tables, batch, draft=draft)
-        return PublishReport((*map(outcome_of, planned.steps), *rest), dry_run=True)
-    outcomes = await _published(Run(tables, base_id, embedder, draft), batch, on_progress)
-    await take_out(tables, gone)
-    return await _finished(tables, (*outcomes, *rest), on_progress)
+        steps = (plan_step(one, None, draft=options.draft) for one in distinct)
+        return PublishReport((*(step.outcome() for step in steps), *refused), dry_run=True)
+    await _refuse_archived(tables, options.base_id)
+    options = replace(options, unread={*options.unread, *(one.source_path for one in refused)})
+    gone = await _find_gone(tables, options, distinct) if options.prune else []
+    rest = [*refused, *map(_pruned_outcome, gone)]
+    if options.dry_run:
+        planned = await plan_batch(tables, distinct, draft=options.draft)
+        return PublishReport((*(step.outcome() for step in planned.steps), *rest), dry_run=True)
+    outcomes = await _publish_all(tables, options, embedder, distinct, on_progress)
+    await archive_items(tables, gone)
+    return await _finish(tables, (*outcomes, *rest), on_progress)
 
 
-@dataclass(frozen=True, slots=True)
-class Pruning:
-    """Below which paths an item must have its file, and the paths that are spared."""
-
-    folders: tuple[str, ...]
-    spared: Collection[str]
-
-    def takes(self, head: ItemHead) -> bool:
-        """Whether an item without a document is to go."""
-        return head.source_uri.startswith(self.folders) and head.source_uri not in self.spared
+async def _open_tables(store: Store, options: PublishOptions) -> ScopeTables | None:
+    if options.dry_run:
+        return await open_scope(store, options.scope) if await marker.dataset_exists(store) else None
+    await marker.ensure_dataset(store)
+    return await ensure_scope(store, options.scope)
 
 
 async def _refuse_archived(tables: ScopeTables, base_id: str) -> None:
@@ -83,32 +75,31 @@ async def _refuse_archived(tables: ScopeTables, base_id: str) -> None:
         raise InvalidRequestError(msg, field="base_id")
 
 
-async def _finished(tables: ScopeTables, outcomes: tuple[ItemOutcome, ...], on_progress: Progress) -> PublishReport:
-    if any(outcome.action != "unchanged" for outcome in outcomes):
-        on_progress("optimize", 0, 1)
-        await keep_quick(tables)
-        on_progress("optimize", 1, 1)
-    return PublishReport(outcomes)
-
-
-async def _opened(store: Store, scope: Scope, *, dry_run: bool) -> ScopeTables | None:
-    if dry_run:
-        return await open_scope(store, scope) if await marker.dataset_exists(store) else None
-    await marker.ensure_dataset(store)
-    return await ensure_scope(store, scope)
-
-
-async def _published(run: Run, documents: Sequence[Prepared], on_progress: Progress) -> list[ItemOutcome]:
+async def _publish_all(
+    tables: ScopeTables,
+    options: PublishOptions,
+    embedder: Embedder,
+    documents: Sequence[PreparedDocument],
+    on_progress: Progress,
+) -> list[ItemOutcome]:
     outcomes: list[ItemOutcome] = []
     on_progress("publish", 0, len(documents))
-    for batch in _batches(documents):
-        outcomes += await publish_batch(run, batch)
+    for batch in split_into_commits(documents, lambda prepared: prepared.info.total_chars):
+        outcomes += await publish_batch(tables, options, embedder, batch)
         on_progress("publish", len(outcomes), len(documents))
     return outcomes
 
 
-def _distinct(prepared: Iterable[Prepared]) -> tuple[list[Prepared], list[ItemOutcome]]:
-    first: dict[str, Prepared] = {}
+async def _finish(tables: ScopeTables, outcomes: tuple[ItemOutcome, ...], on_progress: Progress) -> PublishReport:
+    if any(outcome.action != "unchanged" for outcome in outcomes):
+        on_progress("optimize", 0, 1)
+        await optimize_if_needed(tables)
+        on_progress("optimize", 1, 1)
+    return PublishReport(outcomes)
+
+
+def _refuse_duplicates(prepared: Iterable[PreparedDocument]) -> tuple[list[PreparedDocument], list[ItemOutcome]]:
+    first: dict[str, PreparedDocument] = {}
     refused: list[ItemOutcome] = []
     for one in prepared:
         known = first.setdefault(one.item_id, one)
@@ -118,30 +109,15 @@ def _distinct(prepared: Iterable[Prepared]) -> tuple[list[Prepared], list[ItemOu
     return list(first.values()), refused
 
 
-def _untouched(batch: Iterable[Prepared], *, draft: bool) -> list[ItemOutcome]:
-    return [outcome_of(plan_step(prepared, None, draft=draft)) for prepared in batch]
+async def _find_gone(
+    tables: ScopeTables, options: PublishOptions, documents: Iterable[PreparedDocument]
+) -> list[ItemHead]:
+    """Published items of the base that no document stands behind any more, and that are to be archived."""
+    items = {prepared.item_id for prepared in documents}
+    published = [head for head in await tables.heads_in(options.base_id) if head.state == PUBLISHED]
+    gone = [head for head in published if head.item_id not in items and options.prunes(head)]
+    return sorted(gone, key=lambda head: (head.info.source_uri, head.item_id))
 
 
-async def _gone(tables: ScopeTables, base_id: str, batch: Iterable[Prepared], pruning: Pruning) -> list[ItemHead]:
-    items = {prepared.item_id for prepared in batch}
-    published = [head for head in await tables.heads_in(base_id) if head.state == PUBLISHED]
-    gone = [head for head in published if head.item_id not in items and pruning.takes(head)]
-    return sorted(gone, key=lambda head: (head.source_uri, head.item_id))
-
-
-def _pruned(head: ItemHead) -> ItemOutcome:
-    return ItemOutcome(head.source_uri, head.item_id, head.revision_id, "archived", "Its file is gone.")
-
-
-def _batches(documents: Sequence[Prepared]) -> Iterator[list[Prepared]]:
-    batch: list[Prepared] = []
-    chars = 0
-    for prepared in documents:
-        size = len(prepared.document.text)
-        if batch and (len(batch) == BATCH_ITEMS or chars + size > BATCH_CHARS):
-            yield batch
-            batch, chars = [], 0
-        batch.append(prepared)
-        chars += size
-    if batch:
-        yield batch
+def _pruned_outcome(head: ItemHead) -> ItemOutcome:
+    return ItemOutcome(head.info.source_uri, head.item_id, head.revision_id, "archived", "Its file is gone.")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from knowledge.scopes import Scope
+from knowledge.store.revision import INFO_COLUMNS, info_of
 from knowledge.store.schema import (
     ARCHIVED,
     BASE,
@@ -29,103 +29,73 @@ from knowledge.store.schema import (
 )
 from publish_knowledge.passages.indexed_text import build_indexed_terms
 from publish_knowledge.passages.splitting import Passage
-from publish_knowledge.publishing.plan import ItemHead
+from publish_knowledge.store.records import HalfVectors, ItemHead, StoredMetadata, StoredRevision
 
-HalfVectors = npt.NDArray[np.float16]
-
-HEAD_COLUMNS: Final = tuple(field.name for field in fields(ItemHead))
 PASSAGE_COLUMNS: Final = tuple(field.name for field in fields(Passage))
+_LINEAGE: Final = ("previous_id", "fingerprint")
+HEAD_COLUMNS: Final = (*INFO_COLUMNS, *_LINEAGE, "state", "sequence")
+REVISION_COLUMNS: Final = (*(name for name in INFO_COLUMNS if name != "published_at"), *_LINEAGE, "created_at")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredMetadata:
-    """What every row of a stored revision says about it."""
-
-    item_id: str
-    base_id: str
-    revision_id: str
-    title: str
-    language: str
-    source_type: str
-    source_uri: str
-    total_chars: int
-    content_sha256: str
-    previous_id: str
-    fingerprint: str
-    created_at: str
-
-
-REVISION_COLUMNS: Final = tuple(field.name for field in fields(StoredMetadata))
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRevision(StoredMetadata):
-    """A revision as the archive has it. `vectors` has shape (len(passages), dimensions), in passage order."""
-
-    passages: tuple[Passage, ...]
-    vectors: HalfVectors
-
-    @property
-    def complete(self) -> bool:
-        """Whether the passages tile [0, total_chars) exactly."""
-        return tiles([(passage.start, passage.end) for passage in self.passages], self.total_chars)
-
-
-def tiles(ranges: Sequence[tuple[int, int]], total: int) -> bool:
-    """Whether ranges in order cover [0, total) without gap or overlap; even an empty text has one."""
-    starts = [0, *(end for _, end in ranges)]
-    return bool(ranges) and starts[:-1] == [start for start, _ in ranges] and starts[-1] == total
-
-
-def head_rows(scope: Scope, schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
+def head_rows(schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
     """One head row for each item."""
-    return pa.Table.from_pylist([_head(scope, head) for head in heads], schema=schema)
+    return pa.Table.from_pylist(list(map(_head, heads)), schema=schema)
 
 
-def history_rows(scope: Scope, schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
+def history_rows(schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
     """The history rows of the revisions that these heads make current."""
-    return pa.Table.from_pylist([_history(scope, head) for head in heads], schema=schema)
+    return pa.Table.from_pylist(list(map(_history, heads)), schema=schema)
 
 
 def base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: bool) -> pa.Table:
     """The row that holds a base's state."""
     row = {
-        **_identity(scope, BASE, base_id, ""),
+        **_identity(BASE, scope, base_id, ""),
         "key": row_key(BASE, base_id),
         "place": base_address(base_id),
         "revision_id": "",
         "state": ARCHIVED if archived else PUBLISHED,
     }
-    return pa.Table.from_pylist([_told(row)], schema=schema)
+    return pa.Table.from_pylist([_add_metadata_json(row)], schema=schema)
 
 
-def current_passages(scope: Scope, schema: pa.Schema, revision: StoredRevision) -> pa.Table:
-    """The passage rows that make a revision searchable; terms are worked out here, vectors are the stored ones."""
-    terms = [build_indexed_terms(revision.title, revision.language, passage) for passage in revision.passages]
-    places = [current_address(revision.item_id, each.start) for each in revision.passages]
-    return _table(
-        schema, {**_labels(revision), **_passages(scope, revision), "place": places, "terms": terms}, revision
-    )
+def current_passages(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
+    """The passage rows that make a revision searchable; terms are computed here, vectors are the stored ones."""
+    info = revision.info
+    terms = [build_indexed_terms(info.title, info.language, passage) for passage in revision.passages]
+    addresses = [current_address(info.item_id, each.start) for each in revision.passages]
+    # What a head row says, on passage rows too: repeated values take no room on disk, while nulls among values do, and
+    # the read of one head would fetch them.
+    labels = {"state": PUBLISHED, "sequence": 0, "published_at": ""}
+    return _passage_table(schema, revision, labels, {"place": addresses, "terms": terms})
 
 
-def archive_rows(scope: Scope, schema: pa.Schema, revision: StoredRevision) -> pa.Table:
-    """The rows that keep a revision for good: each carries the revision's metadata, and so explains itself."""
-    item, own = revision.item_id, revision.revision_id
-    places = [archive_address(item, own, each.start) for each in revision.passages]
-    return _table(schema, {**_repeated(revision), **_passages(scope, revision), "place": places}, revision)
+def archive_rows(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
+    """The rows that keep a revision permanently: each carries the revision's metadata, and so explains itself."""
+    addresses = [archive_address(*revision.key, each.start) for each in revision.passages]
+    return _passage_table(schema, revision, {}, {"place": addresses})
 
 
-def heads_from(rows: pa.Table) -> list[ItemHead]:
+def heads_from(scope: Scope, rows: pa.Table) -> list[ItemHead]:
     """Head or history rows as values; a column that is null becomes empty."""
-    return [_head_from(row) for row in rows.select(list(HEAD_COLUMNS)).to_pylist()]
+    return [
+        ItemHead(
+            info_of(scope, row),
+            row["previous_id"] or "",
+            row["fingerprint"] or "",
+            row["state"] or DRAFT,
+            row["sequence"] or 0,
+        )
+        for row in rows.select(list(HEAD_COLUMNS)).to_pylist()
+    ]
 
 
-def metadata_from(rows: pa.Table) -> list[StoredMetadata]:
+def metadata_from(scope: Scope, rows: pa.Table) -> list[StoredMetadata]:
     """Rows of the archive without their texts."""
-    return [StoredMetadata(**row) for row in rows.select(list(REVISION_COLUMNS)).to_pylist()]
+    return [StoredMetadata(**_metadata(scope, row)) for row in rows.select(list(REVISION_COLUMNS)).to_pylist()]
 
 
-def revisions_from(rows: pa.Table) -> dict[str, StoredRevision]:
+def revisions_from(scope: Scope, rows: pa.Table) -> dict[str, StoredRevision]:
     """Rows of the archive, grouped by revision id."""
     ordered = rows.sort_by([("revision_id", "ascending"), ("ordinal", "ascending")])
     vectors = vectors_from(ordered.column("vector"))
@@ -134,7 +104,11 @@ def revisions_from(rows: pa.Table) -> dict[str, StoredRevision]:
         grouped.setdefault(revision, []).append(index)
     listed = ordered.select([*REVISION_COLUMNS, *PASSAGE_COLUMNS]).to_pylist()
     return {
-        revision: _revision_from([listed[index] for index in indexes], vectors[indexes[0] : indexes[-1] + 1])
+        revision: StoredRevision(
+            **_metadata(scope, listed[indexes[0]]),
+            passages=_passages_from(listed[index] for index in indexes),
+            vectors=vectors[indexes[0] : indexes[-1] + 1],
+        )
         for revision, indexes in grouped.items()
     }
 
@@ -142,10 +116,14 @@ def revisions_from(rows: pa.Table) -> dict[str, StoredRevision]:
 def revision_from_current(head: ItemHead, rows: pa.Table) -> StoredRevision:
     """A revision from the passage rows of `current` and the head that describes them."""
     ordered = rows.sort_by([("ordinal", "ascending")])
-    metadata = {name: getattr(head, name) for name in REVISION_COLUMNS if name != "created_at"}
-    passages = tuple(Passage(**row) for row in ordered.select(list(PASSAGE_COLUMNS)).to_pylist())
-    vectors = vectors_from(ordered.column("vector"))
-    return StoredRevision(**metadata, created_at=head.published_at, passages=passages, vectors=vectors)
+    return StoredRevision(
+        info=replace(head.info, published_at=""),
+        previous_id=head.previous_id,
+        fingerprint=head.fingerprint,
+        created_at=head.info.published_at,
+        passages=_passages_from(ordered.select(list(PASSAGE_COLUMNS)).to_pylist()),
+        vectors=vectors_from(ordered.column("vector")),
+    )
 
 
 def vectors_from(column: pa.ChunkedArray) -> HalfVectors:
@@ -155,70 +133,69 @@ def vectors_from(column: pa.ChunkedArray) -> HalfVectors:
     return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.float16).reshape(-1, width)
 
 
-def _head(scope: Scope, head: ItemHead) -> dict[str, Any]:
-    key, place = row_key(HEAD, head.item_id), head_address(head.item_id)
-    return _told({**_item(scope, HEAD, head), "key": key, "place": place})
+def _head(head: ItemHead) -> dict[str, Any]:
+    key, address = row_key(HEAD, head.item_id), head_address(head.item_id)
+    return _add_metadata_json({**_item(HEAD, head), "key": key, "place": address})
 
 
-def _history(scope: Scope, head: ItemHead) -> dict[str, Any]:
-    key = row_key(HISTORY, head.item_id, head.revision_id)
-    place = history_address(head.item_id, head.revision_id)
-    return _told({**_item(scope, HISTORY, head), "state": None, "key": key, "place": place})
+def _history(head: ItemHead) -> dict[str, Any]:
+    key, address = row_key(HISTORY, *head.key), history_address(*head.key)
+    return _add_metadata_json({**_item(HISTORY, head), "state": None, "key": key, "place": address})
 
 
-def _item(scope: Scope, kind: str, head: ItemHead) -> dict[str, Any]:
-    columns = {name: getattr(head, name) for name in HEAD_COLUMNS}
-    return {**columns, **_identity(scope, kind, head.base_id, head.item_id)}
+def _item(kind: str, head: ItemHead) -> dict[str, Any]:
+    columns = {**_columns(head), "state": head.state, "sequence": head.sequence}
+    return {**columns, **_identity(kind, head.info.scope, head.base_id, head.item_id)}
 
 
-def _told(row: dict[str, Any]) -> dict[str, Any]:
+def _columns(one: ItemHead | StoredRevision) -> dict[str, Any]:
+    info = {name: getattr(one.info, name) for name in INFO_COLUMNS}
+    return {**info, "previous_id": one.previous_id, "fingerprint": one.fingerprint}
+
+
+def _add_metadata_json(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "about": metadata_json(row)}
 
 
-def _identity(scope: Scope, kind: str, base_id: str, item_id: str) -> dict[str, Any]:
+def _identity(kind: str, scope: Scope, base_id: str, item_id: str) -> dict[str, Any]:
     return {"kind": kind, "scope": scope.name, "base_id": base_id, "item_id": item_id, "ordinal": 0}
 
 
-def _passages(scope: Scope, revision: StoredRevision) -> dict[str, list[Any]]:
-    item, own, count = revision.item_id, revision.revision_id, len(revision.passages)
-    same = {"kind": PASSAGE, "scope": scope.name, "base_id": revision.base_id, "item_id": item, "revision_id": own}
+def _passage_table(
+    schema: pa.Schema, revision: StoredRevision, labels: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]
+) -> pa.Table:
+    """One row for each passage: what all rows share, the passages themselves, and columns of their own."""
+    shared = {
+        **_columns(revision),
+        "created_at": revision.created_at,
+        **labels,
+        "kind": PASSAGE,
+        "scope": revision.info.scope.name,
+    }
     parts = [{name: getattr(each, name) for name in PASSAGE_COLUMNS} for each in revision.passages]
-    return {
-        "key": [row_key(PASSAGE, item, own, each.ordinal) for each in revision.passages],
-        "about": [metadata_json({**same, **part}) for part in parts],
-        **{name: [value] * count for name, value in same.items()},
+    values: dict[str, Sequence[Any]] = {
+        **{name: [value] * len(parts) for name, value in shared.items()},
         **{name: [part[name] for part in parts] for name in PASSAGE_COLUMNS},
+        "key": [row_key(PASSAGE, *revision.key, each.ordinal) for each in revision.passages],
+        "about": [metadata_json({**shared, **part}) for part in parts],
+        **columns,
     }
+    return _arrow_table(schema, values, revision.vectors)
 
 
-def _repeated(revision: StoredRevision) -> dict[str, list[Any]]:
-    return {name: [getattr(revision, name)] * len(revision.passages) for name in REVISION_COLUMNS}
-
-
-def _labels(revision: StoredRevision) -> dict[str, list[Any]]:
-    # What a head row says, on passage rows too: repeated values take no room on disk, while nulls among values do, and
-    # the read of one head would fetch them.
-    count = len(revision.passages)
-    return {**_repeated(revision), "state": [PUBLISHED] * count, "sequence": [0] * count, "published_at": [""] * count}
-
-
-def _table(schema: pa.Schema, columns: dict[str, list[Any]], revision: StoredRevision) -> pa.Table:
-    count, width = len(revision.passages), schema.field("vector").type.list_size
-    flat = pa.array(np.ascontiguousarray(revision.vectors, dtype=np.float16).reshape(-1))
+def _arrow_table(schema: pa.Schema, columns: Mapping[str, Sequence[Any]], vectors: HalfVectors) -> pa.Table:
+    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float16).reshape(-1))
     arrays = {
-        field.name: pa.array(columns[field.name], field.type) if field.name in columns else pa.nulls(count, field.type)
-        for field in schema
+        name: pa.array(values, schema.field(name).type) for name, values in columns.items() if name in schema.names
     }
-    arrays["vector"] = pa.FixedSizeListArray.from_arrays(flat, width)
-    return pa.Table.from_arrays([arrays[field.name].cast(field.type) for field in schema], schema=schema)
+    arrays["vector"] = pa.FixedSizeListArray.from_arrays(flat, schema.field("vector").type.list_size)
+    missing = {field.name: pa.nulls(len(vectors), field.type) for field in schema if field.name not in arrays}
+    return pa.Table.from_pydict({**arrays, **missing}, schema=schema)
 
 
-def _head_from(row: dict[str, Any]) -> ItemHead:
-    empty: dict[str, Any] = {"sequence": 0, "total_chars": 0, "state": DRAFT}
-    filled = {name: empty.get(name, "") if row[name] is None else row[name] for name in HEAD_COLUMNS}
-    return ItemHead(**filled)
+def _metadata(scope: Scope, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {"info": info_of(scope, row), **{name: row[name] for name in (*_LINEAGE, "created_at")}}
 
 
-def _revision_from(rows: list[dict[str, Any]], vectors: HalfVectors) -> StoredRevision:
-    passages = tuple(Passage(**{name: row[name] for name in PASSAGE_COLUMNS}) for row in rows)
-    return StoredRevision(**{name: rows[0][name] for name in REVISION_COLUMNS}, passages=passages, vectors=vectors)
+def _passages_from(rows: Iterable[Mapping[str, Any]]) -> tuple[Passage, ...]:
+    return tuple(Passage(**{name: row[name] for name in PASSAGE_COLUMNS}) for row in rows)

@@ -21,7 +21,7 @@ from lancedb.index import FTS, Bitmap, BTree, IvfFlat, IvfRq
 
 from knowledge.store.dataset import normalized_uri
 from knowledge.store.faults import MissingTableError
-from publish_knowledge.store.retries import Guard
+from publish_knowledge.store.retries import RetryingCaller
 from publish_knowledge.store.vector_index import SHORT_BITS, VectorIndex
 
 T = TypeVar("T")
@@ -63,6 +63,11 @@ class Health:
     fragments: int
     indexes: Mapping[str, Index]
 
+    @property
+    def unindexed_rows(self) -> int:
+        """Rows that the index which lags furthest behind does not cover."""
+        return max((index.unindexed_rows for index in self.indexes.values()), default=0)
+
 
 class Store:
     """One dataset at one URI, for one embedding model. Nothing is opened before it is asked for."""
@@ -74,7 +79,7 @@ class Store:
         self.model = provider_model
         self.dimensions = dimensions
         self._options = dict(storage_options or {}) if "://" in self.uri else {}
-        self._guard = Guard(self.uri)
+        self._caller = RetryingCaller(self.uri)
         self._connection: AsyncConnection | None = None
 
     async def __aenter__(self) -> Self:
@@ -89,26 +94,26 @@ class Store:
 
     async def names(self) -> tuple[str, ...]:
         """Names of all tables, sorted; empty for a path that does not exist."""
-        return tuple(sorted(await self._guard.run(self._names))) if self._exists() else ()
+        return tuple(sorted(await self._caller.run(self._names))) if self._exists() else ()
 
     async def open(self, name: str) -> Table | None:
         """A table at its latest version; `None` if there is none of that name."""
         if not self._exists():
             return None
         try:
-            return Table(name, self._guard, await self._guard.run(lambda: self._opened(name)), self._opened)
+            return Table(name, self._caller, await self._caller.run(lambda: self._opened(name)), self._opened)
         except MissingTableError:
             return None
 
     async def create(self, name: str, schema: pa.Schema) -> Table:
         """A new empty table, or the one that another writer has just created."""
-        await self._guard.run(lambda: self._created(name, schema))
-        return Table(name, self._guard, await self._guard.run(lambda: self._opened(name)), self._opened)
+        await self._caller.run(lambda: self._created(name, schema))
+        return Table(name, self._caller, await self._caller.run(lambda: self._opened(name)), self._opened)
 
     async def drop(self, name: str) -> None:
         """Remove a table and its files; one that is not there is fine."""
         try:
-            await self._guard.run(lambda: self._dropped(name))
+            await self._caller.run(lambda: self._dropped(name))
         except MissingTableError:
             return
 
@@ -144,10 +149,10 @@ class Table:
     """One table, always read and written at its latest version unless another is named."""
 
     def __init__(
-        self, name: str, guard: Guard, handle: AsyncTable, opened: Callable[[str], Awaitable[AsyncTable]]
+        self, name: str, caller: RetryingCaller, handle: AsyncTable, opened: Callable[[str], Awaitable[AsyncTable]]
     ) -> None:
         self.name = name
-        self._guard = guard
+        self._caller = caller
         self._handle = handle
         self._opened = opened
 
@@ -241,7 +246,7 @@ class Table:
         async def once() -> T:
             return await work(await self._at(at))
 
-        return await self._guard.run(once)
+        return await self._caller.run(once)
 
     async def _at(self, version: int | None) -> AsyncTable:
         if version is None:

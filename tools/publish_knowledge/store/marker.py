@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from knowledge.errors import DatasetMismatchError, StorageUnavailableError
 from knowledge.store.schema import MARKER_TABLE, META_DIMENSIONS, META_MODEL, META_SCHEMA, SCHEMA_VERSION, marker_schema
-from publish_knowledge.store.database import Store
+
+if TYPE_CHECKING:
+    from publish_knowledge.store.database import Store
 
 
 def now() -> str:

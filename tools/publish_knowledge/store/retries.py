@@ -1,12 +1,12 @@
-"""Calls of the storage library made safe: its exceptions mapped, and another try where another writer was quicker."""
+"""Calls of the storage library: its exceptions mapped, and retried where another writer was quicker."""
 
 from __future__ import annotations
 
-import asyncio
-import random
 import re
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
+
+import stamina
 
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.faults import storage_faults
@@ -16,8 +16,11 @@ T = TypeVar("T")
 ATTEMPTS: Final = 12
 """Tries of one write before it is given up: 16 publishers on one table need about 8."""
 
-_FIRST_PAUSE: Final = 0.02
-_MOST_DOUBLINGS: Final = 6
+FIRST_WAIT: Final = 0.02
+MAX_WAIT: Final = 1.3
+MAX_JITTER: Final = 0.2
+"""Seconds between tries: doubled each time from the first, and spread at random, so that writers do not meet again."""
+
 _CONFLICT: Final = re.compile(r"conflict|concurrent|already exists|preempted", re.IGNORECASE)
 
 
@@ -25,26 +28,27 @@ class ConflictError(Exception):
     """Another writer was quicker; the same write may succeed on the version it left."""
 
 
-class Guard:
+class RetryingCaller:
     """Runs calls of the library for one dataset. Every call must be safe to repeat."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
 
-    async def run(self, work: Callable[[], Awaitable[T]]) -> T:
+    async def run(self, call: Callable[[], Awaitable[T]]) -> T:
         """Raises `MissingTableError` and `StorageUnavailableError` only."""
-        for attempt in range(ATTEMPTS):
-            try:
-                return await self._once(work)
-            except ConflictError:
-                await asyncio.sleep(_pause(attempt))
-        msg = f"Other writers kept changing {self._uri} meanwhile. Run the same command again when they are done."
-        raise StorageUnavailableError(msg)
+        retrying = stamina.AsyncRetryingCaller(
+            attempts=ATTEMPTS, timeout=None, wait_initial=FIRST_WAIT, wait_max=MAX_WAIT, wait_jitter=MAX_JITTER
+        )
+        try:
+            return await retrying(ConflictError, self._run_once, call)
+        except ConflictError as error:
+            msg = f"Other writers kept changing {self._uri} meanwhile. Run the same command again when they are done."
+            raise StorageUnavailableError(msg) from error
 
-    async def _once(self, work: Callable[[], Awaitable[T]]) -> T:
+    async def _run_once(self, call: Callable[[], Awaitable[T]]) -> T:
         try:
             with storage_faults():
-                return await work()
+                return await call()
         except StorageUnavailableError as error:
             if _CONFLICT.search(str(error.__cause__)):
                 raise ConflictError from error.__cause__
@@ -53,7 +57,3 @@ class Guard:
                 "network, then run the same command again; what was committed is kept."
             )
             raise StorageUnavailableError(msg) from error.__cause__
-
-
-def _pause(attempt: int) -> float:
-    return random.uniform(0.0, _FIRST_PAUSE * 2.0 ** min(attempt, _MOST_DOUBLINGS))  # noqa: S311 - it spreads writers

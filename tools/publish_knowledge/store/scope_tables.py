@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
 from knowledge.errors import StorageUnavailableError
-from knowledge.scopes import Scope
+from knowledge.scopes import Scope, parse_scope
 from knowledge.store.schema import (
     ARCHIVED,
     BASE,
     HEAD,
     HISTORY,
+    MARKER_TABLE,
     META_SCOPE,
     PASSAGE,
     archive_address,
@@ -24,26 +25,29 @@ from knowledge.store.schema import (
     head_address,
     revisions_schema,
 )
-from publish_knowledge.publishing.plan import ItemHead
 from publish_knowledge.store import marker
 from publish_knowledge.store.arrow_rows import (
     HEAD_COLUMNS,
     PASSAGE_COLUMNS,
     REVISION_COLUMNS,
-    StoredMetadata,
-    StoredRevision,
     heads_from,
     metadata_from,
     revision_from_current,
     revisions_from,
 )
-from publish_knowledge.store.database import Store, Table, Where
+from publish_knowledge.store.records import ItemHead, Range, RevisionKey, StoredMetadata, StoredRevision
+
+if TYPE_CHECKING:
+    from publish_knowledge.store.database import Store, Table, Where
 
 CURRENT_INDEXES: Final = ("terms", "place", "scope", "kind", "base_id")
 REVISIONS_INDEXES: Final = ("place",)
 
-Ranges = dict[tuple[str, str], list[tuple[int, int]]]
+Ranges = dict[RevisionKey, list[Range]]
 """Ranges of passages by item and revision, in order of ordinals."""
+
+_TABLES: Final = ("current_", "revisions_")
+"""How the names of a scope's tables begin."""
 
 _RANGE_COLUMNS: Final = ("item_id", "revision_id", "ordinal", "start", "end")
 _ADDRESSES: Final = 100
@@ -59,15 +63,15 @@ class Address:
     total_chars: int
 
     @property
-    def places(self) -> range:
-        """Index addresses of all its passages."""
+    def row_addresses(self) -> range:
+        """Row addresses of all its passages."""
         first = archive_address(self.item_id, self.revision_id, 0)
         return range(first, archive_address(self.item_id, self.revision_id, self.total_chars) + 1)
 
 
 def address_of(head: ItemHead) -> Address:
     """Where the current revision of an item is."""
-    return Address(head.item_id, head.revision_id, head.total_chars)
+    return Address(*head.key, head.info.total_chars)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,25 +96,25 @@ class ScopeTables:
         where: Where = {"kind": HEAD, "place": [head_address(item) for item in item_ids]}
         rows = await self.current.rows(where, HEAD_COLUMNS, at)
         wanted = set(item_ids)
-        return {head.item_id: head for head in heads_from(rows) if head.item_id in wanted}
+        return {head.item_id: head for head in heads_from(self.scope, rows) if head.item_id in wanted}
 
     async def heads_in(self, base_id: str | None, at: int | None = None) -> list[ItemHead]:
         """Heads of all items of a base, or of the scope."""
         rows = await self.current.rows(_of_base(HEAD, base_id), HEAD_COLUMNS, at)
-        return heads_from(rows)
+        return heads_from(self.scope, rows)
 
     async def history_of(self, item_id: str | None, at: int | None = None) -> list[ItemHead]:
         """History rows of one item, or of all."""
         where: Where = {"kind": HISTORY} if item_id is None else {"kind": HISTORY, "item_id": item_id}
         rows = await self.current.rows(where, HEAD_COLUMNS, at)
-        return heads_from(rows)
+        return heads_from(self.scope, rows)
 
     async def stored_metadata(self, item_id: str | None = None) -> list[StoredMetadata]:
         """Every revision of the archive, or those of one item, without their texts."""
         first: Where = {"kind": PASSAGE, "ordinal": 0}
         where = first if item_id is None else {**first, "item_id": item_id}
         rows = await self.revisions.rows(where, REVISION_COLUMNS)
-        return metadata_from(rows)
+        return metadata_from(self.scope, rows)
 
     async def archived_bases(self, at: int | None = None) -> frozenset[str]:
         """Bases that are taken out of service."""
@@ -130,16 +134,17 @@ class ScopeTables:
         found: dict[str, StoredRevision] = {}
         for first in range(0, len(wanted), _ADDRESSES):
             batch = wanted[first : first + _ADDRESSES]
-            rows = await self.revisions.rows({"place": [address.places for address in batch]}, columns)
-            found |= revisions_from(rows)
+            rows = await self.revisions.rows({"place": [address.row_addresses for address in batch]}, columns)
+            found |= revisions_from(self.scope, rows)
         known = {address.revision_id for address in wanted}
         return {revision: stored for revision, stored in found.items() if revision in known}
 
     async def visible(self, head: ItemHead) -> StoredRevision:
         """The current revision of a published item as `current` has it."""
         columns = ["revision_id", *PASSAGE_COLUMNS, "vector"]
-        places = range(current_address(head.item_id, 0), current_address(head.item_id, head.total_chars) + 1)
-        where: Where = {"kind": PASSAGE, "place": [places], "revision_id": head.revision_id}
+        last = current_address(head.item_id, head.info.total_chars)
+        addresses = range(current_address(head.item_id, 0), last + 1)
+        where: Where = {"kind": PASSAGE, "place": [addresses], "revision_id": head.revision_id}
         return revision_from_current(head, await self.current.rows(where, columns))
 
     async def current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:
@@ -162,6 +167,34 @@ def _grouped(rows: pa.Table) -> Ranges:
     for row in rows.sort_by([("ordinal", "ascending")]).to_pylist():
         found.setdefault((row["item_id"], row["revision_id"]), []).append((row["start"], row["end"]))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeListing:
+    """The scopes that have tables, by name, and the names of tables that belong to none."""
+
+    scopes: list[Scope]
+    unknown_tables: list[str]
+
+
+async def find_scopes(store: Store) -> ScopeListing:
+    """Look at every table of the dataset; a scope with half of its pair counts."""
+    scopes: set[Scope] = set()
+    unknown: list[str] = []
+    for name in await store.names():
+        scope = await _scope_of(store, name)
+        if scope is not None:
+            scopes.add(scope)
+        elif name != MARKER_TABLE:
+            unknown.append(name)
+    return ScopeListing(sorted(scopes), unknown)
+
+
+async def _scope_of(store: Store, name: str) -> Scope | None:
+    table = await store.open(name) if name.startswith(_TABLES) else None
+    named = marker.metadata_of(await table.schema()).get(META_SCOPE) if table else None
+    scope = parse_scope(named) if named else None
+    return scope if scope and name in (scope.current_table, scope.revisions_table) else None
 
 
 async def open_scope(store: Store, scope: Scope) -> ScopeTables | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from knowledge.store.schema import PUBLISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from knowledge.scopes import Scope
 
@@ -40,6 +40,10 @@ class RevisionInfo:
     source_uri: str
     total_chars: int
     content_sha256: str
+
+
+INFO_COLUMNS: Final = tuple(field.name for field in fields(RevisionInfo) if field.name != "scope")
+"""Columns that hold a `RevisionInfo`; the scope is the table's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +94,15 @@ class PassageRow:
         return self.start < end and self.end > start
 
 
-def head_of(scope: Scope, row: dict[str, Any]) -> Head:
+def info_of(scope: Scope, row: Mapping[str, Any]) -> RevisionInfo:
+    """The revision that a row describes; a column that is null or missing becomes empty."""
+    values: dict[str, Any] = {name: row.get(name) or "" for name in INFO_COLUMNS}
+    return RevisionInfo(scope, **{**values, "total_chars": row.get("total_chars") or 0})
+
+
+def head_of(scope: Scope, row: Mapping[str, Any]) -> Head:
     """A head or history row."""
-    revision = RevisionInfo(
-        scope=scope,
-        base_id=row["base_id"],
-        item_id=row["item_id"],
-        revision_id=row["revision_id"],
-        title=row["title"] or "",
-        language=row["language"] or "",
-        published_at=row["published_at"] or "",
-        source_type=row["source_type"] or "",
-        source_uri=row["source_uri"] or "",
-        total_chars=row["total_chars"] or 0,
-        content_sha256=row["content_sha256"] or "",
-    )
-    return Head(row["state"] or "", revision)
+    return Head(row["state"] or "", info_of(scope, row))
 
 
 def retrieved_of(scope: Scope, row: dict[str, Any], score: float) -> Retrieved:
