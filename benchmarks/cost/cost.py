@@ -28,7 +28,7 @@ from benchmarks.support.figures import Figure
 from benchmarks.support.synthetic import dataset, item
 from benchmarks.support.texts import questions
 from knowledge.embedding.providers import LOCAL, EmbeddingProvider, provider
-from search_knowledge.app import Handler, build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.support.front_door import Context, logger, request, rest_event, tool_call
 from tests.support.template import raw_template
@@ -83,7 +83,7 @@ class Bench:
         log = io.StringIO()
         options, uri = self.store.options, f"s3://{self.bucket}"
         settings = Settings(uri, LOCAL, "on", storage_options=options, metrics_namespace=PART)
-        with build_handler(settings, logger(log), self.model) as handler:
+        with Handler(settings, logger(log), self.model) as handler:
             handler.prepare()
             yield handler, log
 

@@ -10,13 +10,13 @@ from typing import Any, Final
 from aws_lambda_powertools import Logger
 
 from benchmarks.rivals.worker import Act, serve
+from knowledge.claims import ClaimNames
 from knowledge.embedding.providers import LOCAL
 from knowledge.requests import SearchRequest
 from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope
-from search_knowledge.app import build_handler
-from search_knowledge.call_log import Journal
-from search_knowledge.claims import ClaimNames
+from search_knowledge.app import Handler
+from search_knowledge.call_log import CallLog
 from search_knowledge.gateway import read_event, to_lambda
 from search_knowledge.mcp_server import ProtocolServer
 from search_knowledge.settings import DEFAULT_REQUIRED_SCOPE, Settings
@@ -41,15 +41,15 @@ class Nothing:
 
 def searching(uri: str) -> Act:
     """The whole function over a dataset."""
-    handler = build_handler(Settings(uri, LOCAL, ON), _logger())
+    handler = Handler(Settings(uri, LOCAL, ON), _logger())
     handler.prepare()
     return handler
 
 
 def protocol() -> Act:
-    """Everything but the search, journal and checks of the caller included."""
+    """Everything but the search, call_log and checks of the caller included."""
     access = Access(ClaimNames(), DEFAULT_REQUIRED_SCOPE)
-    server = ProtocolServer(KnowledgeTool(Nothing, FixedSwitch(on=True), access, Journal(_logger())), listed=True)
+    server = ProtocolServer(KnowledgeTool(Nothing, FixedSwitch(on=True), access, CallLog(_logger())), listed=True)
 
     def answer(event: object) -> dict[str, Any]:
         request = read_event(event)

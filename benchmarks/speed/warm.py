@@ -28,7 +28,7 @@ from benchmarks.support.texts import questions, vectors
 from knowledge.embedding.providers import LOCAL, EmbeddingProvider, Vectors, provider
 from knowledge.search.analysis import query_terms, query_words
 from knowledge.store.schema import current_address
-from search_knowledge.app import Handler, build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.support.front_door import Context, logger, request, rest_event, stateless, tool_call
 
@@ -187,4 +187,4 @@ def measure(folder: Path) -> list[Figure]:
 
 def _handler(path: Path, model: EmbeddingProvider) -> Handler:
     """The whole handler, with its log and its metrics, which go nowhere."""
-    return build_handler(Settings(uri=str(path), runtime_switch="on", metrics_namespace=PART), logger(), model)
+    return Handler(Settings(uri=str(path), runtime_switch="on", metrics_namespace=PART), logger(), model)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from authorizer.claims import context_of, usage_key
 from authorizer.errors import IssuerUnavailableError, RefusedCallerError, RefusedTokenError
-from authorizer.requests import Door, policy, read_request
+from authorizer.requests import AuthorizerRequest, policy, read_request
 from authorizer.settings import Settings, settings_from
 from authorizer.signing_keys import IssuerKeys
 from authorizer.tokens import TokenVerifier
@@ -44,28 +44,28 @@ class Authorizer:
     def __call__(self, event: Mapping[str, Any], _context: object = None) -> Answer:
         """A policy that allows or denies; raises `UnauthorizedError` for 401, and anything else for 500."""
         try:
-            door = read_request(event)
-            claims = self._verifier.claims(door.token, self._audiences(door))
+            request = read_request(event)
+            claims = self._verifier.claims(request.token, self._audiences(request))
         except RefusedTokenError as error:
             _LOG.info("token refused", extra={"reason": str(error)})
             raise UnauthorizedError from None
         except IssuerUnavailableError as error:
             _LOG.error("issuer unavailable", extra={"reason": str(error)})
             raise
-        return self._judged(door, claims)
+        return self._decide(request, claims)
 
-    def _audiences(self, door: Door) -> frozenset[str]:
-        return self._settings.audiences | {self._settings.resource or door.resource}
+    def _audiences(self, request: AuthorizerRequest) -> frozenset[str]:
+        return self._settings.audiences | {self._settings.resource or request.resource}
 
-    def _judged(self, door: Door, claims: Mapping[str, Any]) -> Answer:
+    def _decide(self, request: AuthorizerRequest, claims: Mapping[str, Any]) -> Answer:
         settings = self._settings
         try:
             context = context_of(claims, settings)
         except RefusedCallerError as error:
             _LOG.info("caller refused", extra={"reason": str(error)})
-            return policy("Deny", door, "refused", {}, "")
+            return policy("Deny", request, "refused", {}, "")
         key = usage_key(claims, context, settings.claim_names, settings.usage_keys)
-        return policy("Allow", door, _caller_key(context["sub"]), context, key)
+        return policy("Allow", request, _caller_key(context["sub"]), context, key)
 
 
 def _caller_key(owner_id: str) -> str:
@@ -79,12 +79,12 @@ def compose(environ: Mapping[str, str]) -> Callable[..., Answer]:
     except ValueError as error:
         reason = str(error)
 
-    def closed(_event: object, _context: object = None) -> Answer:
-        # The door stays shut, and the log says why at every knock.
+    def refuse(_event: object, _context: object = None) -> Answer:
+        # Nobody is let in, and the log says why at every event.
         _LOG.error("settings are wrong", extra={"reason": reason})
         raise RuntimeError(reason)
 
-    return closed
+    return refuse
 
 
 handler: Final = compose(os.environ)

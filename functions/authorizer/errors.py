@@ -1,8 +1,8 @@
-"""What can go wrong at the door, and what the gateway makes of it.
+"""What can go wrong in the authorizer, and what the gateway makes of it.
 
     AuthorizerError
     ├── RefusedTokenError       no token, or a bad one          401
-    ├── RefusedCallerError      a good token that opens nothing 403
+    ├── RefusedCallerError      a valid token without a right  403
     └── IssuerUnavailableError  the token cannot be judged      500
 
 Messages say which rule failed and are logged; none quotes the token.
@@ -20,7 +20,7 @@ class RefusedTokenError(AuthorizerError):
 
 
 class RefusedCallerError(AuthorizerError):
-    """The token holds, but lacks the scope, or names no caller for certain."""
+    """The token is valid, but lacks the scope, or its claims name no owner or are ambiguous."""
 
 
 class IssuerUnavailableError(AuthorizerError):

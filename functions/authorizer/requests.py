@@ -17,7 +17,7 @@ _PATH: Final = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class AuthorizerRequest:
     """What one request asks of the authorizer: the token, the URL that was called, and the method to allow or deny."""
 
     token: str
@@ -25,10 +25,10 @@ class Door:
     method_arn: str
 
 
-def read_request(event: Mapping[str, Any]) -> Door:
+def read_request(event: Mapping[str, Any]) -> AuthorizerRequest:
     """The request in an event; raises `RefusedTokenError` unless it has exactly one bearer token."""
     about = event["requestContext"]
-    return Door(
+    return AuthorizerRequest(
         token=_token(list(_authorizations(event))),
         # The gateway's own words, not the caller's Host header: it answers under its own names only.
         resource=f"https://{about['domainName']}/{about['stage']}/{_PATH}",
@@ -37,10 +37,14 @@ def read_request(event: Mapping[str, Any]) -> Door:
 
 
 def policy(
-    effect: Literal["Allow", "Deny"], door: Door, principal: str, context: Mapping[str, str], usage_key: str
+    effect: Literal["Allow", "Deny"],
+    request: AuthorizerRequest,
+    principal: str,
+    context: Mapping[str, str],
+    usage_key: str,
 ) -> dict[str, Any]:
     """The gateway's answer: it may or may not call the one method that was asked for."""
-    statement = {"Action": "execute-api:Invoke", "Effect": effect, "Resource": door.method_arn}
+    statement = {"Action": "execute-api:Invoke", "Effect": effect, "Resource": request.method_arn}
     answer: dict[str, Any] = {
         "principalId": principal,
         "policyDocument": {"Version": "2012-10-17", "Statement": [statement]},

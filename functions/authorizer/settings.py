@@ -8,21 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
+from knowledge.claims import ClaimNames, claim_names_from
+
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
-_WORDS: Final = "words"
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimNames:
-    """Which claim of the token says what, and whether the operator vouches that no team id holds a blank or a comma."""
-
-    owner: str = "sub"
-    teams: str = "teams"
-    scope: str = "scope"
-    client: str = "client_id"
-    tier: str = "tier"
-    usage_key: str = ""
-    teams_are_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +48,7 @@ def settings_from(environ: Mapping[str, str]) -> Settings:
         audiences=_listed(given.get("AUDIENCES", "")),
         client_ids=_listed(given.get("CLIENT_IDS", "")),
         required_scope=given.get("REQUIRED_SCOPE", usual.required_scope),
-        claim_names=_claim_names(given),
+        claim_names=claim_names_from(given),
         usage_keys=UsageKeys(_keys(given, "OWNER_KEYS"), _keys(given, "TIER_KEYS")),
     )
 
@@ -89,16 +77,3 @@ def _keys(given: Mapping[str, str], name: str) -> Mapping[str, str]:
         return found
     msg = f"{name} must be a JSON object from names to API key values"
     raise ValueError(msg)
-
-
-def _claim_names(given: Mapping[str, str]) -> ClaimNames:
-    usual = ClaimNames()
-    return ClaimNames(
-        owner=given.get("OWNER_CLAIM", usual.owner),
-        teams=given.get("TEAMS_CLAIM", usual.teams),
-        scope=given.get("SCOPE_CLAIM", usual.scope),
-        client=given.get("CLIENT_CLAIM", usual.client),
-        tier=given.get("TIER_CLAIM", usual.tier),
-        usage_key=given.get("USAGE_KEY_CLAIM", usual.usage_key),
-        teams_are_words=given.get("TEAMS_FORM") == _WORDS,
-    )

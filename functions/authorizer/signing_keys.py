@@ -14,7 +14,7 @@ from authorizer.errors import IssuerUnavailableError
 from authorizer.settings import is_secure
 
 KEYS_SECONDS: Final = 3600.0
-"""How long keys are trusted without asking again: so long may a key that the issuer withdrew still open the door."""
+"""How long keys are trusted without asking again: so long may a key that the issuer withdrew still open the request."""
 
 REFETCHES: Final = 5
 REFETCH_WINDOW_SECONDS: Final = 60.0

@@ -1,4 +1,4 @@
-"""The composition root of the serving face: `handler` is what Lambda calls.
+"""The composition root of the server: `handler` is what Lambda calls.
 
 Importing this module composes the function from the environment and opens nothing. What is wrong with the settings is
 the answer to a call, not a crash at import.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from functools import cached_property
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from search_knowledge.startup import LAMBDA_MARK, around_snapshots, begin_loading, settle_memory
@@ -19,7 +19,7 @@ if LAMBDA_MARK in os.environ:
 # These need no library that has to be unpacked, so they are imported while the others are.
 from aws_lambda_powertools import Logger
 
-from search_knowledge.call_log import Journal
+from search_knowledge.call_log import CallLog
 from search_knowledge.gateway import MalformedEventError, read_event, request_id, to_lambda
 from search_knowledge.http_messages import INTERNAL_ERROR, INVALID_REQUEST, HttpResponse, rpc_error
 from search_knowledge.mcp_server import ProtocolServer
@@ -53,34 +53,26 @@ class SetupError(StorageUnavailableError):
 
 
 class Composition:
-    """The heart as the settings describe it, built when the first call needs it."""
+    """The core library as the settings describe it, built when the first call needs it."""
 
     def __init__(self, settings: Settings, embedding: EmbeddingProvider | None = None) -> None:
         self._settings = settings
-        self._given = embedding
+        self._embedding = embedding
+        self._service: KnowledgeService | None = None
 
-    @cached_property
+    @property
     def embedding(self) -> EmbeddingProvider:
-        """The embedding provider; raises `SetupError` for a name that is none, or whose model is not aboard."""
-        try:
-            return self._given or provider(self._settings.embedding, region=_region(self._settings))
-        except MissingModelError as error:
-            raise SetupError("the model that the setting EMBEDDING names is not in its package", str(error)) from None
-        except ValueError:
-            raise SetupError("the setting EMBEDDING names no embedding provider", f"set it to {CHOICES}") from None
+        """The embedding provider; raises `SetupError` for an unknown name, or a model that the package lacks."""
+        if self._embedding is None:
+            self._embedding = _provider(self._settings)
+        return self._embedding
 
-    @cached_property
+    @property
     def service(self) -> KnowledgeService:
         """The service; raises `SetupError` if a setting is missing or wrong."""
-        settings = self._settings
-        if not settings.uri:
-            raise SetupError("the setting LANCEDB_URI, where the data is, is missing", "set it to the dataset's URI")
-        model, dimensions = self.embedding.model, self.embedding.dimensions
-        dataset, service = _heart()
-        options = dict(settings.storage_options)
-        return service(
-            dataset(settings.uri, model=model, dimensions=dimensions, storage_options=options), self.embedding
-        )
+        if self._service is None:
+            self._service = self._build_service()
+        return self._service
 
     def prepare(self) -> None:
         """Load the embedding model, or the client of one that is reached over the network, and then LanceDB."""
@@ -88,14 +80,27 @@ class Composition:
             self.embedding.prepare()
         else:
             self.embedding.embed_query("warm")
-        _heart()
+        _load_core()
 
     def renew(self) -> None:
-        """Let go of every connection and of the credentials it was made with; the model stays."""
-        self.__dict__.pop("service", None)
-        embedding = self.__dict__.get("embedding")
-        if isinstance(embedding, Remote):
+        """Discard every connection and the credentials it was made with; the model stays."""
+        self._service = None
+        embedding = self._embedding
+        if embedding is not None and isinstance(embedding, Remote):
             embedding.renew()
+
+    def _build_service(self) -> KnowledgeService:
+        settings, embedding = self._settings, self.embedding
+        if not settings.uri:
+            raise SetupError("the setting LANCEDB_URI, where the data is, is missing", "set it to the dataset's URI")
+        dataset_class, service_class = _load_core()
+        dataset = dataset_class(
+            settings.uri,
+            model=embedding.model,
+            dimensions=embedding.dimensions,
+            storage_options=dict(settings.storage_options),
+        )
+        return service_class(dataset, embedding)
 
 
 class Handler:
@@ -105,10 +110,10 @@ class Handler:
         self, settings: Settings, logger: Logger | None = None, embedding: EmbeddingProvider | None = None
     ) -> None:
         self._composition = Composition(settings, embedding)
-        self._journal = Journal(logger or Logger(service=NAME), _metrics(settings))
+        self._call_log = CallLog(logger or Logger(service=NAME), _metrics(settings))
         access = Access(settings.claim_names, settings.required_scope)
         self._switch = switch_from(settings.runtime_switch, self._on_switch_fault, _region(settings))
-        tool = KnowledgeTool(lambda: self._composition.service, self._switch, access, self._journal)
+        tool = KnowledgeTool(lambda: self._composition.service, self._switch, access, self._call_log)
         self._server = ProtocolServer(tool, listed=settings.listed)
 
     def __call__(self, event: object, context: object = None) -> dict[str, Any]:
@@ -122,7 +127,7 @@ class Handler:
         try:
             self._composition.prepare()
         except Exception as error:  # noqa: BLE001 - each call will say what is wrong; loading the function must not fail
-            self._journal.fault(error, "prepare")
+            self._call_log.record_fault(error, "prepare")
 
     def renew(self) -> None:
         """Begin afresh around a snapshot: no connection, no credentials and no state of the switch outlives it."""
@@ -141,31 +146,30 @@ class Handler:
 
     def _answer(self, event: object, context: object) -> HttpResponse:
         identity = request_id(event, context)
-        self._journal.event()
+        self._call_log.record_event()
         try:
             request = read_event(event, context)
             return self._server.answer(request, CallContext(request.claims, identity, _deadline(context)))
         except MalformedEventError as error:
             return rpc_error(400, INVALID_REQUEST, str(error))
         except Exception as error:  # noqa: BLE001 - outermost: the gateway would turn it into a bare 502
-            self._journal.fault(error, identity)
+            self._call_log.record_fault(error, identity)
             return rpc_error(500, INTERNAL_ERROR, f"The call failed for an unexpected reason. Quote {identity}.")
 
     def _on_switch_fault(self, error: Exception) -> None:
-        self._journal.fault(error, "switch")
+        self._call_log.record_fault(error, "switch")
 
 
-def build_handler(
-    settings: Settings, logger: Logger | None = None, embedding: EmbeddingProvider | None = None
-) -> Handler:
-    """A handler for explicit settings, beside any others in the process; close it when done.
+def _provider(settings: Settings) -> EmbeddingProvider:
+    try:
+        return provider(settings.embedding, region=_region(settings))
+    except MissingModelError as error:
+        raise SetupError("the model that the setting EMBEDDING names is not in its package", str(error)) from None
+    except ValueError:
+        raise SetupError("the setting EMBEDDING names no embedding provider", f"set it to {CHOICES}") from None
 
-    `embedding` stands in for the provider that the settings name.
-    """
-    return Handler(settings, logger, embedding)
 
-
-def _heart() -> tuple[type[Dataset], type[KnowledgeService]]:
+def _load_core() -> tuple[type[Dataset], type[KnowledgeService]]:
     from knowledge.service import KnowledgeService  # noqa: PLC0415 - as above
     from knowledge.store.dataset import Dataset  # noqa: PLC0415 - LanceDB: half of what has to be unpacked, so it comes last
 
@@ -188,34 +192,31 @@ def _deadline(context: object) -> float:
     return time.monotonic() + min(DEADLINE_SECONDS, lambda_seconds)
 
 
-class FollowingHandler:
-    """The handler of the environment as it is at each call.
-
-    Lambda never changes a running function's environment; the process of a local host, a notebook or a test does.
-    """
-
-    def __init__(self) -> None:
-        self._settings = settings_from(os.environ)
-        self._handler = build_handler(self._settings)
-
-    def __call__(self, event: object, context: object = None) -> dict[str, Any]:
-        """The gateway's answer to an event."""
-        settings = settings_from(os.environ)
-        if settings != self._settings:
-            self._handler.close()
-            self._settings, self._handler = settings, build_handler(settings)
-        return self._handler(event, context)
-
-
-def _from_environment() -> Handler | FollowingHandler:
-    settings = settings_from(os.environ)
-    if not settings.in_lambda:
-        return FollowingHandler()
-    composed = build_handler(settings)
+def _compose_for_lambda(settings: Settings) -> Handler:
+    composed = Handler(settings)
     composed.prepare()
     around_snapshots(before=composed.renew, after=composed.renew)
     settle_memory()
     return composed
 
 
-handler: Final = _from_environment()
+def _follow_environment() -> Callable[..., dict[str, Any]]:
+    """A handler that is composed again when the environment has changed.
+
+    Lambda never changes a running function's environment; the process of a local host, a notebook or a test does.
+    """
+    settings = settings_from(os.environ)
+    composed = Handler(settings)
+
+    def handle(event: object, context: object = None) -> dict[str, Any]:
+        nonlocal settings, composed
+        current = settings_from(os.environ)
+        if current != settings:
+            composed.close()
+            settings, composed = current, Handler(current)
+        return composed(event, context)
+
+    return handle
+
+
+handler: Final = _compose_for_lambda(settings_from(os.environ)) if LAMBDA_MARK in os.environ else _follow_environment()

@@ -1,4 +1,4 @@
-"""What the function tells its operator: a log line for each call, a usage record for each unit, and metrics.
+"""What the function reports to its operator: a log line for each call, a usage record for each unit, and metrics.
 
 All of it says what kind of call it was and how it went, never what was asked, found or claimed. Even the text of an
 exception stays out: a lower library may quote a query or a filter in it.
@@ -30,27 +30,27 @@ _LONGEST_CLAIM: Final = 128
 """Characters of a client's id or a tier that a record keeps: an issuer may let clients name themselves."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CallRecord:
-    """What is known of one call.
+    """What is known of one call; filled in while it is answered.
 
-    `caller` is its key, `client` and `tier` are claims. `shape` is `search`, `read` or empty if the call did not get so
-    far; `mode` is empty for a read. `outcome` is `OK` or an error's code, `cause` the class of what made it fail.
+    `caller` is its key, `client` and `tier` are claims. `shape` is `search`, `read` or empty if the call did not get
+    that far; `mode` is empty for a read. `outcome` is `OK` or an error's code, `cause` the class of what made it fail.
     """
 
     request_id: str
-    caller: str
-    client: str
-    tier: str
     tool: str
-    shape: str
-    mode: str
-    outcome: str
-    duration_ms: int
+    caller: str = ""
+    client: str = ""
+    tier: str = ""
+    shape: str = ""
+    mode: str = ""
+    outcome: str = OK
+    duration_ms: int = 0
     cause: str = ""
 
 
-class Journal:
+class CallLog:
     """Writes all of it; without `metrics`, as on a developer's machine, only the log."""
 
     def __init__(self, logger: Logger, metrics: Metrics | None = None) -> None:
@@ -58,13 +58,13 @@ class Journal:
         self._metrics = metrics
         self._cold = True
 
-    def event(self) -> None:
-        """Hear of an event, whatever it is; the first one met a cold function."""
+    def record_event(self) -> None:
+        """Record an event; count a cold start for the first one."""
         if self._cold and self._metrics:
             self._metrics.cold_start()
         self._cold = False
 
-    def call(self, record: CallRecord) -> None:
+    def record_call(self, record: CallRecord) -> None:
         """One line for one call, a second one if it is a unit, and the metrics."""
         self._logger.info("call", call=_call(record))
         if record.outcome == OK:
@@ -72,7 +72,7 @@ class Journal:
         if self._metrics:
             _measure(self._metrics, record)
 
-    def fault(self, error: BaseException, request_id: str) -> None:
+    def record_fault(self, error: BaseException, request_id: str) -> None:
         """Where an exception came from: its classes and the lines it passed, not its words; a remedy if it has one."""
         remedy = getattr(error, "remedy", "")
         about = {"request_id": request_id, "exceptions": list(_chain(error))}

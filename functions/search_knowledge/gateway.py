@@ -7,14 +7,13 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from search_knowledge.claims import claims_of
-from search_knowledge.http_messages import HttpRequest, HttpResponse
+from search_knowledge.http_messages import Claims, HttpRequest, HttpResponse
 
 _FOR_BROWSERS: Final = {"access-control-allow-origin": "*"}
 """Clients that run in a browser may read the answer. No cookie says who calls, so that any origin will do."""
 
-
-_BLANKS: Final = " \t"
+_WHITESPACE: Final = " \t"
+_NO_CLAIMS: Final = Claims({})
 
 
 class MalformedEventError(ValueError):
@@ -25,17 +24,35 @@ def read_event(event: object, context: object = None) -> HttpRequest:
     """The HTTP request in an event; raises `MalformedEventError`."""
     if not isinstance(event, Mapping):
         raise MalformedEventError("The event is no API Gateway event: it is not an object.")
-    about = _mapping(event.get("requestContext"))
-    method = _mapping(about.get("http")).get("method") or event.get("httpMethod")
+    context_of_event = _mapping(event.get("requestContext"))
+    method = _mapping(context_of_event.get("http")).get("method") or event.get("httpMethod")
     if not isinstance(method, str):
         raise MalformedEventError("The event is no API Gateway event: it names no HTTP method.")
     return HttpRequest(
         method=method.upper(),
         headers=tuple(_headers(event)),
         body=_body(event),
-        claims=claims_of(about.get("authorizer")),
+        claims=claims_of(context_of_event.get("authorizer")),
         request_id=request_id(event, context),
     )
+
+
+def claims_of(authorizer: object) -> Claims:
+    """The claims in a gateway's authorizer context; never raises.
+
+    Four shapes arrive: a REST API's Lambda authorizer (flat texts), its Cognito authorizer (`claims`), an HTTP API's
+    JWT authorizer (`jwt.claims`, where every array has become the text `[a b]`) and its Lambda authorizer (`lambda`,
+    where lists stay lists).
+    """
+    if not isinstance(authorizer, Mapping):
+        return _NO_CLAIMS
+    jwt, context, cognito = (authorizer.get(key) for key in ("jwt", "lambda", "claims"))
+    if isinstance(jwt, Mapping):
+        verified = jwt.get("claims")
+        return Claims(verified, flattened=True) if isinstance(verified, Mapping) else _NO_CLAIMS
+    if isinstance(context, Mapping):
+        return Claims(context)
+    return Claims(cognito if isinstance(cognito, Mapping) else authorizer)
 
 
 def request_id(event: object, context: object) -> str:
@@ -58,17 +75,17 @@ def to_lambda(response: HttpResponse) -> dict[str, Any]:
 def _headers(event: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Payload 1.0 repeats a header only in `multiValueHeaders`; payload 2.0 joins the values itself.
 
-    Blanks around a value are none of it, as HTTP has it; the kernel compares values exactly.
+    Whitespace around a value is not part of it, as in HTTP; the kernel compares values exactly.
     """
     several = _mapping(event.get("multiValueHeaders"))
     for name, values in several.items():
         for value in values if isinstance(values, list) else [values]:
             if value is not None:
-                yield str(name).lower(), str(value).strip(_BLANKS)
+                yield str(name).lower(), str(value).strip(_WHITESPACE)
     repeated = {str(name).lower() for name in several}
     for name, value in _mapping(event.get("headers")).items():
         if value is not None and str(name).lower() not in repeated:
-            yield str(name).lower(), str(value).strip(_BLANKS)
+            yield str(name).lower(), str(value).strip(_WHITESPACE)
 
 
 def _body(event: Mapping[str, Any]) -> bytes:

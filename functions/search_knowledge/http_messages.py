@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from search_knowledge.claims import Claims
-
 JSON: Final = "application/json"
 
 # JSON-RPC's own codes; those of MCP are the SDK's.
@@ -16,6 +14,14 @@ PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Verified claims by name. `flattened`: the gateway has turned arrays into `[a b]`."""
+
+    values: Mapping[str, object]
+    flattened: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from starlette.requests import Request
 
 from search_knowledge.arguments import input_schema
 from search_knowledge.http_messages import HttpRequest, HttpResponse
-from search_knowledge.request_validation import MAX_BODY_BYTES, Inbound, admit
+from search_knowledge.request_validation import MAX_BODY_BYTES, Inbound, validate_request
 from search_knowledge.tool import CallContext, KnowledgeTool
 from search_knowledge.tool_definition import DESCRIPTION, INSTRUCTIONS, META, NAME, TITLE, VERSION, output_schema
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 _Context = ServerRequestContext[Any, Request]
 
-_EXCHANGE: Final = "search_knowledge.http_messages"
+_MESSAGE_KEY: Final = "search_knowledge.http_messages"
 """Key in the ASGI scope under which a tool call finds its own message and context."""
 
 _CATALOGUE_HINT: Final = CacheHint(ttl_ms=3_600_000, scope="public")
@@ -43,7 +43,7 @@ _REWRITTEN_BODY_BYTES: Final = 6 * MAX_BODY_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class _Exchange:
+class _Message:
     """One message on its way through the kernel."""
 
     message: Mapping[str, Any]
@@ -61,7 +61,7 @@ class ProtocolServer:
 
     def answer(self, request: HttpRequest, context: CallContext) -> HttpResponse:
         """The response to one request; must not be called from a running event loop."""
-        admitted = admit(request)
+        admitted = validate_request(request)
         if isinstance(admitted, HttpResponse):
             return admitted
         return self._run(self._exchange(admitted, context))
@@ -99,7 +99,7 @@ class ProtocolServer:
         incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         # Past the body the queue stays empty, so that receiving waits: a disconnect would cancel the call.
         incoming.put_nowait({"type": "http.request", "body": inbound.body, "more_body": False})
-        scope = _asgi_scope(inbound, _Exchange(inbound.message, context))
+        scope = _asgi_scope(inbound, _Message(inbound.message, context))
         await manager.handle_request(scope, incoming.get, reply.send)
         return reply.response()
 
@@ -135,7 +135,7 @@ class _Handlers:
     async def _call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name != NAME:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool; this server has {NAME}.")
-        exchange: _Exchange = cast("Request", context.request).scope[_EXCHANGE]
+        exchange: _Message = cast("Request", context.request).scope[_MESSAGE_KEY]
         arguments = exchange.message["params"].get("arguments") or {}
         result = await self._tool.call(arguments, exchange.context)
         return types.CallToolResult(
@@ -208,7 +208,7 @@ async def _keep(manager: StreamableHTTPSessionManager, ready: asyncio.Future[Str
         await asyncio.Event().wait()
 
 
-def _asgi_scope(inbound: Inbound, exchange: _Exchange) -> dict[str, Any]:
+def _asgi_scope(inbound: Inbound, exchange: _Message) -> dict[str, Any]:
     headers = [
         (name.encode("latin-1", "replace"), value.encode("latin-1", "replace")) for name, value in inbound.headers
     ]
@@ -225,5 +225,5 @@ def _asgi_scope(inbound: Inbound, exchange: _Exchange) -> dict[str, Any]:
         "headers": headers,
         "server": None,
         "client": None,
-        _EXCHANGE: exchange,
+        _MESSAGE_KEY: exchange,
     }

@@ -43,7 +43,7 @@ class Inbound:
     body: bytes
 
 
-def admit(request: HttpRequest) -> Inbound | HttpResponse:
+def validate_request(request: HttpRequest) -> Inbound | HttpResponse:
     """The message to hand on, or the answer of the first guard that minds."""
     refused = _method(request) or _size(request) or _content_type(request) or _accept(request)
     if refused:

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from knowledge.claims import ClaimNames, claim_names_from
 from knowledge.embedding.providers import LOCAL
 from knowledge.store.options import storage_options_from
-from search_knowledge.claims import ClaimNames
 from search_knowledge.startup import LAMBDA_MARK
 
 DEFAULT_REQUIRED_SCOPE: Final = "knowledge:read"
 _HIDDEN: Final = "hidden"
-_WORDS: Final = "words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +42,9 @@ def settings_from(environ: Mapping[str, str]) -> Settings:
         embedding=given.get("EMBEDDING", LOCAL),
         runtime_switch=given.get("RUNTIME_SWITCH", ""),
         required_scope=given.get("REQUIRED_SCOPE", DEFAULT_REQUIRED_SCOPE),
-        claim_names=_claim_names(given),
+        claim_names=claim_names_from(given),
         listed=given.get("TOOL_LISTING", "").strip().lower() != _HIDDEN,
         storage_options=storage_options_from(given),
         metrics_namespace=given.get("POWERTOOLS_METRICS_NAMESPACE", ""),
         in_lambda=LAMBDA_MARK in given,
-    )
-
-
-def _claim_names(given: Mapping[str, str]) -> ClaimNames:
-    usual = ClaimNames()
-    return ClaimNames(
-        owner=given.get("OWNER_CLAIM", usual.owner),
-        teams=given.get("TEAMS_CLAIM", usual.teams),
-        scope=given.get("SCOPE_CLAIM", usual.scope),
-        client=given.get("CLIENT_CLAIM", usual.client),
-        tier=given.get("TIER_CLAIM", usual.tier),
-        teams_are_words=given.get("TEAMS_FORM") == _WORDS,
     )

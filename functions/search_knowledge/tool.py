@@ -13,19 +13,34 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from knowledge.errors import InternalError, KnowledgeError, RuntimeDisabledError, StorageUnavailableError
+from knowledge.claims import (
+    FREE_TIER,
+    AmbiguousClaimError,
+    ClaimNames,
+    read_owner,
+    read_permissions,
+    read_teams,
+    read_text,
+)
+from knowledge.errors import (
+    InternalError,
+    KnowledgeError,
+    RuntimeDisabledError,
+    ScopeRequiredError,
+    StorageUnavailableError,
+)
 from knowledge.requests import ReadRequest, SearchRequest
 from knowledge.results import ReadAnswer, SearchAnswer
-from knowledge.scopes import Scope, authorized_scopes
+from knowledge.scopes import Caller, Scope, authorized_scopes
 from search_knowledge.arguments import parse
-from search_knowledge.call_log import BROKEN, OK, CallRecord, Journal, caller_key, cause_of
-from search_knowledge.claims import ClaimNames, Claims, caller_of
+from search_knowledge.call_log import BROKEN, CallLog, CallRecord, caller_key, cause_of
+from search_knowledge.http_messages import Claims
 from search_knowledge.switch import Switch
 from search_knowledge.tool_definition import NAME
 
 
 class Knowledge(Protocol):
-    """What the tool needs of the heart."""
+    """What the tool needs of the core library."""
 
     async def search(self, scopes: Sequence[Scope], request: SearchRequest) -> SearchAnswer:
         """Ranked search over the scopes."""
@@ -63,39 +78,40 @@ class Access:
 class KnowledgeTool:
     """Answers calls. `knowledge` is asked for at each call, so that a fault in composing it is that call's answer."""
 
-    def __init__(self, knowledge: Callable[[], Knowledge], switch: Switch, access: Access, journal: Journal) -> None:
+    def __init__(self, knowledge: Callable[[], Knowledge], switch: Switch, access: Access, call_log: CallLog) -> None:
         self._knowledge = knowledge
         self._switch = switch
         self._access = access
-        self._journal = journal
+        self._call_log = call_log
 
     async def call(self, arguments: Mapping[str, object], context: CallContext) -> ToolResult:
         """One call, one envelope; raises nothing but cancellation."""
         started = time.monotonic()
-        progress = _Progress()
+        record = CallRecord(context.request_id, NAME)
         try:
-            result = await self._answer(arguments, context, progress)
+            result = await self._answer(arguments, context, record)
         except KnowledgeError as error:
-            result = progress.failed(error)
+            result = _fail(record, error)
         except Exception as error:  # noqa: BLE001 - outermost: the protocol kernel would show the exception's text
-            self._journal.fault(error, context.request_id)
-            result = progress.failed(InternalError(context.request_id))
-        self._journal.call(progress.record(context.request_id, round(1000 * (time.monotonic() - started))))
+            self._call_log.record_fault(error, context.request_id)
+            result = _fail(record, InternalError(context.request_id))
+        record.duration_ms = round(1000 * (time.monotonic() - started))
+        self._call_log.record_call(record)
         return result
 
-    async def _answer(self, arguments: Mapping[str, object], context: CallContext, progress: _Progress) -> ToolResult:
+    async def _answer(self, arguments: Mapping[str, object], context: CallContext, record: CallRecord) -> ToolResult:
         if not await self._switch.is_on(context.deadline):
             raise RuntimeDisabledError
-        caller = caller_of(context.claims, self._access.claim_names)
-        progress.caller, progress.client, progress.tier = caller_key(caller.owner_id), caller.client_id, caller.tier
+        caller = resolve_caller(context.claims, self._access.claim_names)
+        record.caller, record.client, record.tier = caller_key(caller.owner_id), caller.client_id, caller.tier
         scopes = authorized_scopes(caller, self._access.required_scope)
         request = parse(arguments)
-        progress.shape = "read" if isinstance(request, ReadRequest) else "search"
-        progress.mode = request.mode if isinstance(request, SearchRequest) else ""
-        answer = await self._in_time(scopes, request, context.deadline)
+        record.shape = "read" if isinstance(request, ReadRequest) else "search"
+        record.mode = request.mode if isinstance(request, SearchRequest) else ""
+        answer = await self._answer_in_time(scopes, request, context.deadline)
         return _result(answer.as_dict(), is_error=False)
 
-    async def _in_time(
+    async def _answer_in_time(
         self, scopes: Sequence[Scope], request: SearchRequest | ReadRequest, deadline: float
     ) -> SearchAnswer | ReadAnswer:
         try:
@@ -108,42 +124,30 @@ class KnowledgeTool:
             raise StorageUnavailableError("The knowledge store did not answer in time. Try again shortly.") from None
 
 
-@dataclass(slots=True)
-class _Progress:
-    """How far a call got, for the journal."""
+def resolve_caller(claims: Claims, names: ClaimNames) -> Caller:
+    """The caller whom verified claims name. Raises `ScopeRequiredError` for no owner and for ambiguous claims."""
+    values, flattened = claims.values, claims.flattened
+    try:
+        owner = read_owner(values, names, flattened=flattened)
+        teams = read_teams(values, names, flattened=flattened) if owner else ()
+    except AmbiguousClaimError as error:
+        raise ScopeRequiredError(str(error)) from None
+    if not owner:
+        raise ScopeRequiredError(f"No verified caller: the token names no owner in the claim {names.owner}.")
+    tier = read_text(values.get(names.tier)) or FREE_TIER
+    return Caller(owner, teams, read_permissions(values, names), read_text(values.get(names.client)), tier)
 
-    caller: str = ""
-    client: str = ""
-    tier: str = ""
-    shape: str = ""
-    mode: str = ""
-    outcome: str = OK
-    cause: str = ""
 
-    def failed(self, error: KnowledgeError) -> ToolResult:
-        self.outcome = error.code
-        self.cause = cause_of(error) if error.code in BROKEN else ""
-        return failure(error)
-
-    def record(self, request_id: str, duration_ms: int) -> CallRecord:
-        return CallRecord(
-            request_id=request_id,
-            caller=self.caller,
-            client=self.client,
-            tier=self.tier,
-            tool=NAME,
-            shape=self.shape,
-            mode=self.mode,
-            outcome=self.outcome,
-            duration_ms=duration_ms,
-            cause=self.cause,
-        )
+def _fail(record: CallRecord, error: KnowledgeError) -> ToolResult:
+    record.outcome = error.code
+    record.cause = cause_of(error) if error.code in BROKEN else ""
+    return failure(error)
 
 
 def failure(error: KnowledgeError) -> ToolResult:
     """The envelope of a failure."""
-    about = {"code": error.code, "message": error.message, "field": error.field, "retryable": error.retryable}
-    return _result({"type": error.envelope, "error": about}, is_error=True)
+    details = {"code": error.code, "message": error.message, "field": error.field, "retryable": error.retryable}
+    return _result({"type": error.envelope, "error": details}, is_error=True)
 
 
 def _result(envelope: Mapping[str, Any], *, is_error: bool) -> ToolResult:

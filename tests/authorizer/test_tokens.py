@@ -1,4 +1,4 @@
-"""Which tokens open the door: real tokens of a real issuer, through the authorizer's own handler."""
+"""Which tokens are accepted: real tokens of a real issuer, through the authorizer's own handler."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def issuer(signing_key: SigningKey) -> Iterator[Issuer]:
 
 
 @pytest.fixture
-def door(issuer: Issuer) -> Authorizer:
+def authorizer(issuer: Issuer) -> Authorizer:
     return Authorizer(settings_from({"ISSUER": issuer.url}))
 
 
@@ -62,9 +62,9 @@ def effect(answer: Json) -> str:
     return str(statement["Effect"])
 
 
-def test_a_good_token_opens_the_door_and_its_claims_are_passed_on(issuer: Issuer, door: Authorizer) -> None:
+def test_a_good_token_is_allowed_and_its_claims_are_passed_on(issuer: Issuer, authorizer: Authorizer) -> None:
     token = issuer.token(RESOURCE, scope="openid knowledge:read", azp="inspector", tier="pro")
-    assert door(event(f"Bearer {token}")) == {
+    assert authorizer(event(f"Bearer {token}")) == {
         "principalId": "24d4b96f58da6d4a",
         "policyDocument": {
             "Version": "2012-10-17",
@@ -83,25 +83,25 @@ def test_a_good_token_opens_the_door_and_its_claims_are_passed_on(issuer: Issuer
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
 @pytest.mark.parametrize("name", ["Authorization", "authorization", "AUTHORIZATION"])
 def test_the_scheme_and_the_header_are_known_in_any_case(
-    issuer: Issuer, door: Authorizer, scheme: str, name: str
+    issuer: Issuer, authorizer: Authorizer, scheme: str, name: str
 ) -> None:
-    assert effect(door(event(f"{scheme} {issuer.token(RESOURCE)}", name=name))) == "Allow"
+    assert effect(authorizer(event(f"{scheme} {issuer.token(RESOURCE)}", name=name))) == "Allow"
 
 
-def test_an_event_with_single_headers_only_is_read_too(issuer: Issuer, door: Authorizer) -> None:
+def test_an_event_with_single_headers_only_is_read_too(issuer: Issuer, authorizer: Authorizer) -> None:
     single = event(f"Bearer {issuer.token(RESOURCE)}") | {"multiValueHeaders": None}
-    assert effect(door(single)) == "Allow"
+    assert effect(authorizer(single)) == "Allow"
 
 
-def test_a_token_of_eight_kilobytes_is_accepted(issuer: Issuer, door: Authorizer) -> None:
+def test_a_token_of_eight_kilobytes_is_accepted(issuer: Issuer, authorizer: Authorizer) -> None:
     token = issuer.token(RESOURCE, filling="x" * 6000)
     assert len(token) > 8192
-    assert effect(door(event(f"Bearer {token}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {token}"))) == "Allow"
 
 
 @pytest.mark.parametrize("audience", [[RESOURCE], ["https://other.example", RESOURCE]], ids=["alone", "among others"])
-def test_an_audience_may_be_a_list(issuer: Issuer, door: Authorizer, audience: list[str]) -> None:
-    assert effect(door(event(f"Bearer {issuer.token(audience)}"))) == "Allow"
+def test_an_audience_may_be_a_list(issuer: Issuer, authorizer: Authorizer, audience: list[str]) -> None:
+    assert effect(authorizer(event(f"Bearer {issuer.token(audience)}"))) == "Allow"
 
 
 WRONG: Final[dict[str, Json]] = {
@@ -126,17 +126,17 @@ WRONG: Final[dict[str, Json]] = {
 
 
 @pytest.mark.parametrize("claims", WRONG.values(), ids=WRONG)
-def test_a_token_that_does_not_hold_is_unauthorized(issuer: Issuer, door: Authorizer, claims: Json) -> None:
+def test_a_token_that_does_not_hold_is_unauthorized(issuer: Issuer, authorizer: Authorizer, claims: Json) -> None:
     audience = claims.get("aud", RESOURCE)
     token = issuer.token(audience, **{name: value for name, value in claims.items() if name != "aud"})
     with UNAUTHORIZED:
-        door(event(f"Bearer {token}"))
+        authorizer(event(f"Bearer {token}"))
 
 
 @pytest.mark.parametrize("claims", [{"exp": -20}, {"nbf": 20}, {"iat": 20}])
-def test_clocks_may_differ_by_a_few_seconds(issuer: Issuer, door: Authorizer, claims: Json) -> None:
+def test_clocks_may_differ_by_a_few_seconds(issuer: Issuer, authorizer: Authorizer, claims: Json) -> None:
     moved = {name: int(time.time()) + seconds for name, seconds in claims.items()}
-    assert effect(door(event(f"Bearer {issuer.token(RESOURCE, **moved)}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {issuer.token(RESOURCE, **moved)}"))) == "Allow"
 
 
 def unsigned(claims: Json, **header: object) -> str:
@@ -149,12 +149,12 @@ def good_claims(issuer: Issuer) -> Json:
 
 
 @pytest.mark.parametrize("algorithm", ["none", "NONE", "", None, "HS256", "RS256", ["RS256"]])
-def test_a_token_without_a_signature_is_unauthorized(issuer: Issuer, door: Authorizer, algorithm: object) -> None:
+def test_a_token_without_a_signature_is_unauthorized(issuer: Issuer, authorizer: Authorizer, algorithm: object) -> None:
     with UNAUTHORIZED:
-        door(event(f"Bearer {unsigned(good_claims(issuer), alg=algorithm, kid='one')}"))
+        authorizer(event(f"Bearer {unsigned(good_claims(issuer), alg=algorithm, kid='one')}"))
 
 
-def test_the_public_key_is_no_shared_secret(issuer: Issuer, door: Authorizer, signing_key: SigningKey) -> None:
+def test_the_public_key_is_no_shared_secret(issuer: Issuer, authorizer: Authorizer, signing_key: SigningKey) -> None:
     # PyJWT itself refuses to sign so: the forgery is made by hand.
     import hashlib  # noqa: PLC0415 - for the forger only
     import hmac  # noqa: PLC0415 - as above
@@ -163,48 +163,48 @@ def test_the_public_key_is_no_shared_secret(issuer: Issuer, door: Authorizer, si
     for secret in (signing_key.public_pem, json.dumps(signing_key.jwk).encode()):
         mac = base64.urlsafe_b64encode(hmac.new(secret, body.encode(), hashlib.sha256).digest()).rstrip(b"=").decode()
         with UNAUTHORIZED:
-            door(event(f"Bearer {body}.{mac}"))
+            authorizer(event(f"Bearer {body}.{mac}"))
 
 
-def test_a_key_serves_its_own_algorithm_only(issuer: Issuer, door: Authorizer, signing_key: SigningKey) -> None:
+def test_a_key_serves_its_own_algorithm_only(issuer: Issuer, authorizer: Authorizer, signing_key: SigningKey) -> None:
     with UNAUTHORIZED:
-        door(event(f"Bearer {issuer.token(RESOURCE, signed_by=replace(signing_key, algorithm='RS512'))}"))
+        authorizer(event(f"Bearer {issuer.token(RESOURCE, signed_by=replace(signing_key, algorithm='RS512'))}"))
 
 
-def test_the_same_key_id_does_not_make_a_foreign_key_the_issuers(issuer: Issuer, door: Authorizer) -> None:
+def test_the_same_key_id_does_not_make_a_foreign_key_the_issuers(issuer: Issuer, authorizer: Authorizer) -> None:
     for foreign in (rsa_key("one"), ec_key("one")):
         with UNAUTHORIZED:
-            door(event(f"Bearer {issuer.token(RESOURCE, signed_by=foreign)}"))
+            authorizer(event(f"Bearer {issuer.token(RESOURCE, signed_by=foreign)}"))
 
 
-def test_a_key_that_the_token_brings_along_is_not_used(issuer: Issuer, door: Authorizer) -> None:
+def test_a_key_that_the_token_brings_along_is_not_used(issuer: Issuer, authorizer: Authorizer) -> None:
     foreign = rsa_key("one")
     for headers in ({"jwk": foreign.jwk}, {"jku": f"{issuer.url}/evil"}, {"x5u": f"{issuer.url}/evil"}):
         with UNAUTHORIZED:
-            door(event(f"Bearer {issuer.token(RESOURCE, signed_by=foreign, headers=headers)}"))
+            authorizer(event(f"Bearer {issuer.token(RESOURCE, signed_by=foreign, headers=headers)}"))
     assert "/evil" not in issuer.requests
 
 
-def test_elliptic_curve_keys_are_accepted(issuer: Issuer, door: Authorizer) -> None:
+def test_elliptic_curve_keys_are_accepted(issuer: Issuer, authorizer: Authorizer) -> None:
     issuer.keys.append(ec_key("curve"))
-    assert effect(door(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
 
 
-def test_a_token_without_a_key_id_is_judged_by_the_only_key_that_fits(issuer: Issuer, door: Authorizer) -> None:
+def test_a_token_without_a_key_id_is_judged_by_the_only_key_that_fits(issuer: Issuer, authorizer: Authorizer) -> None:
     def bare(key: SigningKey) -> str:
         return jwt.encode(good_claims(issuer), key.private, algorithm=key.algorithm)
 
     issuer.keys.append(ec_key("curve"))
-    assert effect(door(event(f"Bearer {bare(issuer.keys[1])}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {bare(issuer.keys[1])}"))) == "Allow"
     issuer.keys.append(ec_key("another curve"))
     with UNAUTHORIZED:
         Authorizer(settings_from({"ISSUER": issuer.url}))(event(f"Bearer {bare(issuer.keys[1])}"))
 
 
-def test_an_encryption_key_signs_nothing(issuer: Issuer, door: Authorizer, signing_key: SigningKey) -> None:
+def test_an_encryption_key_signs_nothing(issuer: Issuer, authorizer: Authorizer, signing_key: SigningKey) -> None:
     issuer.documents["/jwks"] = {"keys": [signing_key.jwk | {"use": "enc"}]}
     with UNAUTHORIZED:
-        door(event(f"Bearer {issuer.token(RESOURCE)}"))
+        authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))
 
 
 HEADERS: Final = {
@@ -229,11 +229,11 @@ HEADERS: Final = {
 
 @pytest.mark.parametrize("headers", HEADERS.values(), ids=HEADERS)
 def test_a_header_that_is_not_one_bearer_token_is_unauthorized(
-    issuer: Issuer, door: Authorizer, headers: list[str]
+    issuer: Issuer, authorizer: Authorizer, headers: list[str]
 ) -> None:
     token = issuer.token(RESOURCE)
     with UNAUTHORIZED:
-        door(event(*(one.replace("{token}", token) for one in headers)))
+        authorizer(event(*(one.replace("{token}", token) for one in headers)))
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -244,38 +244,38 @@ def test_a_header_that_is_not_one_bearer_token_is_unauthorized(
         *([strategies.binary(max_size=60) | strategies.just(b'{"alg":"RS256","kid":"one"}')] * 3),
     )
 )
-def test_no_text_at_all_is_anything_but_unauthorized(door: Authorizer, token: str) -> None:
+def test_no_text_at_all_is_anything_but_unauthorized(authorizer: Authorizer, token: str) -> None:
     with UNAUTHORIZED:
-        door(event(f"Bearer {token}"))
+        authorizer(event(f"Bearer {token}"))
 
 
 @pytest.mark.parametrize("header", [b"[" * 90000, b'{"alg":"RS256","kid":5}', b'{"alg":"RS256","kid":{}}', b"5"])
-def test_a_strange_token_header_is_unauthorized(door: Authorizer, header: bytes) -> None:
+def test_a_strange_token_header_is_unauthorized(authorizer: Authorizer, header: bytes) -> None:
     text = base64.urlsafe_b64encode(header[:9000]).rstrip(b"=").decode()
     with UNAUTHORIZED:
-        door(event(f"Bearer {text}.e30.eA"))
+        authorizer(event(f"Bearer {text}.e30.eA"))
 
 
 # Keys come and go
 
 
 def test_rotated_keys_are_found_at_once_and_old_ones_hold_as_long_as_the_issuer_shows_them(
-    issuer: Issuer, door: Authorizer
+    issuer: Issuer, authorizer: Authorizer
 ) -> None:
     old = issuer.token(RESOURCE)
-    assert effect(door(event(f"Bearer {old}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {old}"))) == "Allow"
     issuer.keys.append(rsa_key("two"))
-    assert effect(door(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
-    assert effect(door(event(f"Bearer {old}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {old}"))) == "Allow"
     issuer.keys[:] = [rsa_key("three")]
-    assert effect(door(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
     with UNAUTHORIZED:
-        door(event(f"Bearer {old}"))
+        authorizer(event(f"Bearer {old}"))
 
 
-def test_keys_are_fetched_once_for_many_tokens(issuer: Issuer, door: Authorizer) -> None:
+def test_keys_are_fetched_once_for_many_tokens(issuer: Issuer, authorizer: Authorizer) -> None:
     for _ in range(5):
-        door(event(f"Bearer {issuer.token(RESOURCE)}"))
+        authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))
     assert issuer.requests == ["/.well-known/openid-configuration", "/jwks"]
 
 
@@ -294,40 +294,40 @@ def clocked(issuer: Issuer) -> tuple[Authorizer, Clock]:
 
 
 def test_unknown_key_ids_cannot_flood_the_issuer(issuer: Issuer) -> None:
-    door, clock = clocked(issuer)
+    authorizer, clock = clocked(issuer)
     foreign = rsa_key("x")
     for number in range(20):
         with UNAUTHORIZED:
-            door(event(f"Bearer {issuer.token(RESOURCE, signed_by=replace(foreign, kid=str(number)))}"))
+            authorizer(event(f"Bearer {issuer.token(RESOURCE, signed_by=replace(foreign, kid=str(number)))}"))
     assert issuer.requests.count("/jwks") == 1 + REFETCHES
-    assert effect(door(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
     clock.now += REFETCH_WINDOW_SECONDS + 1
     issuer.keys.append(rsa_key("two"))
-    assert effect(door(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
 
 
 def test_a_withdrawn_key_stops_working_when_the_keys_are_old(issuer: Issuer) -> None:
-    door, clock = clocked(issuer)
+    authorizer, clock = clocked(issuer)
     token = issuer.token(RESOURCE)
-    assert effect(door(event(f"Bearer {token}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {token}"))) == "Allow"
     issuer.keys[:] = [rsa_key("two")]
     clock.now += KEYS_SECONDS
     with UNAUTHORIZED:
-        door(event(f"Bearer {token}"))
+        authorizer(event(f"Bearer {token}"))
 
 
 def test_an_issuer_that_is_down_is_a_fault_that_is_logged_and_never_a_pass(
-    issuer: Issuer, door: Authorizer, caplog: pytest.LogCaptureFixture
+    issuer: Issuer, authorizer: Authorizer, caplog: pytest.LogCaptureFixture
 ) -> None:
     token = issuer.token(RESOURCE)
     issuer.stop()
     with pytest.raises(IssuerUnavailableError):
-        door(event(f"Bearer {token}"))
+        authorizer(event(f"Bearer {token}"))
     (record,) = [one for one in caplog.records if one.message == "issuer unavailable"]
     assert record.levelno == logging.ERROR
     assert "ConnectionRefusedError" in record.__dict__["reason"] or "refused" in record.__dict__["reason"]
     issuer.start()
-    assert effect(door(event(f"Bearer {token}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {token}"))) == "Allow"
 
 
 BROKEN: Final[dict[str, tuple[str, object]]] = {
@@ -343,40 +343,40 @@ BROKEN: Final[dict[str, tuple[str, object]]] = {
 
 @pytest.mark.parametrize(("path", "document"), BROKEN.values(), ids=BROKEN)
 def test_an_issuer_that_talks_nonsense_is_a_fault_and_never_a_pass(
-    issuer: Issuer, door: Authorizer, path: str, document: object
+    issuer: Issuer, authorizer: Authorizer, path: str, document: object
 ) -> None:
     issuer.documents[path] = document
     with pytest.raises(IssuerUnavailableError):
-        door(event(f"Bearer {issuer.token(RESOURCE)}"))
+        authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))
 
 
-def test_keys_are_not_fetched_without_tls_from_elsewhere(issuer: Issuer, door: Authorizer) -> None:
+def test_keys_are_not_fetched_without_tls_from_elsewhere(issuer: Issuer, authorizer: Authorizer) -> None:
     issuer.documents["/.well-known/openid-configuration"] = {"issuer": issuer.url, "jwks_uri": "http://keys.example/"}
     with pytest.raises(IssuerUnavailableError, match="without TLS"):
-        door(event(f"Bearer {issuer.token(RESOURCE)}"))
+        authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))
 
 
-def test_a_redirect_does_not_lead_to_keys_without_tls(issuer: Issuer, door: Authorizer) -> None:
+def test_a_redirect_does_not_lead_to_keys_without_tls(issuer: Issuer, authorizer: Authorizer) -> None:
     # A name for this machine that is not on the list of those that may do without TLS.
     issuer.redirects["/jwks"] = f"http://127.1:{issuer.port}/moved"
     issuer.documents["/moved"] = {"keys": [key.jwk for key in issuer.keys]}
     with pytest.raises(IssuerUnavailableError, match="without TLS"):
-        door(event(f"Bearer {issuer.token(RESOURCE)}"))
+        authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))
     assert "/moved" in issuer.requests
 
 
-def test_keys_that_are_no_keys_fit_no_token(issuer: Issuer, door: Authorizer) -> None:
+def test_keys_that_are_no_keys_fit_no_token(issuer: Issuer, authorizer: Authorizer) -> None:
     issuer.documents["/jwks"] = {"keys": [5, None, {}, {"kid": "one", "kty": "RSA"}]}
     with UNAUTHORIZED:
-        door(event(f"Bearer {issuer.token(RESOURCE)}"))
+        authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))
 
 
-def test_no_token_is_ever_logged(issuer: Issuer, door: Authorizer, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_token_is_ever_logged(issuer: Issuer, authorizer: Authorizer, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     good, bad = issuer.token(RESOURCE), issuer.token("elsewhere")
-    door(event(f"Bearer {good}"))
+    authorizer(event(f"Bearer {good}"))
     with UNAUTHORIZED:
-        door(event(f"Bearer {bad}"))
+        authorizer(event(f"Bearer {bad}"))
     told = " ".join(str(record.__dict__) for record in caplog.records)
     assert "token refused" in told
     assert good not in told

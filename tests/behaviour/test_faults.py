@@ -15,7 +15,7 @@ import pytest
 
 from knowledge.store.dataset import REFRESH_SECONDS
 from knowledge.store.options import storage_options_from
-from search_knowledge.app import Handler, build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.support.datasets import ANA, Location, build, put
 from tests.support.front_door import Context, call, envelope_of, error_of, rest_event, switched_on, tool_call
@@ -131,7 +131,7 @@ def test_a_dataset_that_is_emptied_under_a_running_process_is_not_an_empty_one(f
 def test_a_dataset_of_another_model_is_a_mismatch_and_not_retryable(location: Location) -> None:
     build(location, {(ANA, "notes"): TEXTS})
     settings = Settings(location.uri, embedding="local", runtime_switch="on", storage_options=location.options)
-    with build_handler(settings) as handler:
+    with Handler(settings) as handler:
         envelope = call(handler, QUERY)
     assert (envelope["type"], envelope["error"]["code"]) == ("knowledge_unavailable", "knowledge_dataset_mismatch")
     assert envelope["error"]["retryable"] is False

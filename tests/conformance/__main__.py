@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from local_gateway.events import PAYLOADS, Developer, Payload
 from local_gateway.front import Front
-from search_knowledge.app import build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.conformance.tools import add_to
 from tests.support.front_door import logger
@@ -42,7 +42,7 @@ class QuietFront(Front):
 def served(payload: Payload) -> Iterator[str]:
     """The address of the product's handler, with the suite's tools, behind a gateway of this kind."""
     # Nothing is published: what the suite calls needs no dataset.
-    with build_handler(Settings(runtime_switch="on"), logger()) as handler:
+    with Handler(Settings(runtime_switch="on"), logger()) as handler:
         add_to(handler)
         with QuietFront(handler, Developer("ana"), payload=payload) as front:
             thread = threading.Thread(target=front.serve_forever)

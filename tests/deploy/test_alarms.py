@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from search_knowledge import metrics
-from search_knowledge.call_log import CallRecord, Journal
+from search_knowledge.call_log import CallLog, CallRecord
 from search_knowledge.tool_definition import NAME
 from tests.architecture.source import ROOT
 from tests.support.front_door import logger
@@ -35,7 +35,8 @@ def widgets() -> list[dict[str, Any]]:
 def lines() -> dict[str, dict[str, Any]]:
     """What one answered call writes, by message."""
     stream = StringIO()
-    Journal(logger(stream)).call(CallRecord("r", "c", "client", "free", NAME, "search", "hybrid", "ok", 1))
+    record = CallRecord("r", NAME, "c", "client", "free", "search", "hybrid", duration_ms=1)
+    CallLog(logger(stream)).record_call(record)
     return {line["message"]: line for line in map(json.loads, stream.getvalue().splitlines())}
 
 

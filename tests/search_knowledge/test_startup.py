@@ -12,7 +12,7 @@ import pytest
 import snapshot_restore_py as runtime
 from mypy_boto3_ssm import SSMClient
 
-from search_knowledge.app import Handler, build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.startup import around_snapshots, settle_memory
 from tests.support.datasets import ANA, Location, build
@@ -37,7 +37,7 @@ def handler(bucket: Location, ssm: SSMClient, log: StringIO) -> Iterator[Handler
     build(bucket, {(ANA, "notes"): {"pump.md": "Open the valve of the pump."}})
     ssm.put_parameter(Name="/snapshot/switch", Value="on", Type="String", Overwrite=True)
     settings = Settings(bucket.uri, "local-small", "ssm:/snapshot/switch", storage_options=bucket.options)
-    with build_handler(settings, logger(log)) as made:
+    with Handler(settings, logger(log)) as made:
         yield made
 
 

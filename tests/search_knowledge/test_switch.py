@@ -16,7 +16,7 @@ import pytest
 from mypy_boto3_ssm import SSMClient
 
 from search_knowledge import switch as switches
-from search_knowledge.app import Handler, build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.switch import FixedSwitch, Parameter, ParameterSwitch, switch_from
 from tests.support.front_door import call, error_of, logger
@@ -47,7 +47,7 @@ def log() -> StringIO:
 @pytest.fixture
 def handler(name: str, log: StringIO) -> Iterator[Handler]:
     settings = Settings(runtime_switch=f"ssm:{name}", embedding="local-small", storage_options={"region": REGION})
-    with build_handler(settings, logger(log)) as made:
+    with Handler(settings, logger(log)) as made:
         made.prepare()
         yield made
 

@@ -14,10 +14,11 @@ from typing import NoReturn
 import pytest
 from jsonschema import Draft202012Validator
 
+from knowledge.claims import ClaimNames
 from knowledge.errors import KnowledgeError, RuntimeDisabledError
-from search_knowledge.app import Handler, build_handler
-from search_knowledge.call_log import Journal, caller_key
-from search_knowledge.claims import NO_CLAIMS, ClaimNames, claims_of
+from search_knowledge.app import Handler
+from search_knowledge.call_log import CallLog, caller_key
+from search_knowledge.gateway import claims_of
 from search_knowledge.http_messages import HttpRequest
 from search_knowledge.mcp_server import ProtocolServer
 from search_knowledge.settings import Settings
@@ -53,7 +54,7 @@ def handler() -> Iterator[Handler]:
 def answer_with(knowledge: Callable[[], Knowledge], stream: StringIO) -> Json:
     """The envelope of one call to a tool whose heart is composed by `knowledge`."""
     access = Access(ClaimNames(), "knowledge:read")
-    tool = KnowledgeTool(knowledge, FixedSwitch(on=True), access, Journal(logger(stream)))
+    tool = KnowledgeTool(knowledge, FixedSwitch(on=True), access, CallLog(logger(stream)))
     claims = claims_of(ANA)
     body = json.dumps(tool_call({"query": CANARY})).encode()
     with ProtocolServer(tool, listed=True) as server:
@@ -64,7 +65,7 @@ def answer_with(knowledge: Callable[[], Knowledge], stream: StringIO) -> Json:
 
 @pytest.mark.parametrize("switch", ["", "off", "ON", "true", "1", " on", "ssm:/knowledge/switch"])
 def test_whatever_is_not_on_is_off_and_comes_first(switch: str) -> None:
-    with build_handler(replace(ON, runtime_switch=switch), logger()) as handler:
+    with Handler(replace(ON, runtime_switch=switch), logger()) as handler:
         envelope = envelope_of(handler(rest_event(tool_call({"offset": -1}), authorizer=None)))
     assert envelope == {
         "type": "knowledge_unavailable",
@@ -139,7 +140,7 @@ def test_a_missing_dataset_setting_is_told_and_not_taken_for_an_empty_dataset(ha
 
 
 def test_an_unknown_embedding_is_told() -> None:
-    with build_handler(replace(ON, uri="nowhere", embedding="word2vec"), logger()) as handler:
+    with Handler(replace(ON, uri="nowhere", embedding="word2vec"), logger()) as handler:
         envelope = call(handler, {"query": "a"})
     assert error_of(envelope) == ("knowledge_storage_unavailable", None)
     assert "EMBEDDING" in envelope["error"]["message"]
@@ -202,7 +203,7 @@ def test_an_unforeseen_fault_before_the_tool_is_answered_as_well() -> None:
             return "soon"
 
     stream = StringIO()
-    with build_handler(ON, logger(stream)) as handler:
+    with Handler(ON, logger(stream)) as handler:
         answer = handler(rest_event(tool_call({})), Odd())
     assert (answer["statusCode"], body_of(answer)["error"]) == (
         500,
@@ -223,7 +224,7 @@ def test_each_call_is_one_log_line_without_anything_asked_or_claimed(capfd: pyte
         {"query": [CANARY]},
     ]
     refused: list[object] = [[CANARY], CANARY]
-    with build_handler(ON, logger(stream)) as handler:
+    with Handler(ON, logger(stream)) as handler:
         for arguments in (*asked, *refused):
             handler(rest_event(tool_call(arguments), authorizer=claims), Context())
         handler(rest_event(tool_call({}, name=CANARY), authorizer=claims), Context())
@@ -246,7 +247,7 @@ def test_each_call_is_one_log_line_without_anything_asked_or_claimed(capfd: pyte
 
 def test_without_a_lambda_context_the_gateway_s_id_is_logged() -> None:
     stream = StringIO()
-    with build_handler(ON, logger(stream)) as handler:
+    with Handler(ON, logger(stream)) as handler:
         handler(rest_event(tool_call({})))
         handler(rest_event(tool_call({}), requestContext={}))
     first, second = (json.loads(line)["call"] for line in stream.getvalue().splitlines())
@@ -286,4 +287,4 @@ def test_the_description_tells_when_to_use_which_shape_and_when_not_to() -> None
 
 
 def test_no_claims_are_nobody() -> None:
-    assert NO_CLAIMS.values == {}
+    assert claims_of(None).values == {}

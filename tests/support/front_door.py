@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 
-from search_knowledge.app import Handler, build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.tool_definition import NAME, output_schema
 
@@ -48,7 +48,7 @@ class Context:
 def switched_on(uri: str = "", **settings: Any) -> Handler:  # noqa: ANN401 - fields of `Settings`
     """A handler whose switch is on, with the small embedding model; its log goes nowhere."""
     usual: Json = {"uri": uri, "embedding": "local-small", "runtime_switch": "on"}
-    return build_handler(Settings(**(usual | settings)), logger())
+    return Handler(Settings(**(usual | settings)), logger())
 
 
 def logger(stream: StringIO | None = None) -> Logger:

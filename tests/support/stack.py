@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from authorizer.app import Authorizer
 from authorizer.settings import settings_from as authorizer_settings
-from search_knowledge.app import build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import settings_from as tool_settings
 from tests.support.front_door import Context, logger
 from tests.support.gateway import Gateway, HttpAnswer, HttpCall
@@ -55,7 +55,7 @@ def running(uri: str, issuer: str, template: Json | None = None, /, **parameters
     stack = Stack(template, Issuer=issuer, **parameters)
     door = Authorizer(authorizer_settings(stack.environment("AuthorizerFunction")))
     variables = stack.environment("SearchKnowledgeFunction") | LOCAL | {"LANCEDB_URI": uri}
-    with build_handler(tool_settings(variables), logger()) as tool:
+    with Handler(tool_settings(variables), logger()) as tool:
 
         def called(event: Json) -> Json:
             return tool(event, Context())

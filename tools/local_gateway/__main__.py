@@ -18,7 +18,7 @@ from knowledge.store.options import storage_options_from
 from local_gateway.events import PAYLOADS, Developer, Payload
 from local_gateway.front import Front
 from local_gateway.sample import EXAMPLES, Sample
-from search_knowledge.app import Handler, build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.switch import ON
 from search_knowledge.tool_definition import NAME
@@ -84,7 +84,7 @@ def _handler(uri: str, embedding: str) -> Handler:
         uri=uri, embedding=embedding, runtime_switch=ON, storage_options=storage_options_from(os.environ)
     )
     # A name of its own: a second logger of one name would go on writing where the first one does.
-    handler = build_handler(settings, Logger(service="local_gateway", stream=sys.stderr))
+    handler = Handler(settings, Logger(service="local_gateway", stream=sys.stderr))
     handler.prepare()
     return handler
 

@@ -26,7 +26,7 @@ from knowledge.results import READ_TYPE, SEARCH_TYPE
 from local_gateway.events import Developer, Payload, Request, event_of
 from local_gateway.front import PATH
 from local_gateway.sample import DEMO_QUERIES, Base, Sample, SampleError, Say
-from search_knowledge.app import build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.switch import ON
 from search_knowledge.tool_definition import NAME
@@ -115,7 +115,7 @@ def _demonstrate(sample: Sample, say: Say) -> None:
     sample.publish()
     sample.revise()
     settings = Settings(uri=sample.uri, embedding=sample.embedding, runtime_switch=ON)
-    with build_handler(settings, Logger(service=f"{NAME}-demo", stream=StringIO())) as handler:
+    with Handler(settings, Logger(service=f"{NAME}-demo", stream=StringIO())) as handler:
         rest = Caller(handler, developer, "1.0", say)
         say(f"\nAsking as {developer.owner}, of team {', '.join(developer.teams)}, with API Gateway events")
         for caller, version in ((rest, HANDSHAKE), (Caller(handler, developer, "2.0", say), STATELESS)):

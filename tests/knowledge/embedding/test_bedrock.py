@@ -18,7 +18,7 @@ from knowledge.embedding import bedrock as models
 from knowledge.embedding.bedrock import COHERE, TITAN, EmbeddingUnavailableError, bedrock
 from knowledge.embedding.providers import EmbeddingProvider, Remote, provider
 from publish_knowledge.cli.main import knowledge
-from search_knowledge.app import Handler, build_handler
+from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.support.bedrock import BedrockServer
 from tests.support.datasets import ANA, embedding, item
@@ -254,7 +254,7 @@ def published(bedrock_server: BedrockServer, tmp_path: Path, monkeypatch: pytest
 @pytest.fixture
 def handler(published: Path) -> Iterator[Handler]:
     settings = Settings(str(published.parent / "data"), BOTH[0], "on", storage_options={"region": REGION})
-    with build_handler(settings, logger()) as made:
+    with Handler(settings, logger()) as made:
         yield made
 
 
