@@ -28,9 +28,9 @@ from publish_knowledge.evaluation.runs import AT_ONCE, DEFAULT, Corpus, asked
 from publish_knowledge.passages.indexed_text import build_embedded_text, build_indexed_terms
 from publish_knowledge.passages.markdown_blocks import Block, parse_blocks
 from publish_knowledge.passages.splitting import Passage, split_text
-from publish_knowledge.sources import files as sources
-from publish_knowledge.sources import loading
 from publish_knowledge.sources.documents import Document
+from publish_knowledge.sources.files import find_files
+from publish_knowledge.sources.loading import load_documents
 
 if TYPE_CHECKING:
     from knowledge.embedding.providers import Vectors
@@ -92,7 +92,7 @@ class Answered:
 
 async def whole_pages(bench: Workshop, folder: Path) -> list[Verdict]:
     """Publish the pages, ask for their sections, print the figures; the verdicts."""
-    pages = loading.load(sources.find([folder])).documents
+    pages = load_documents(find_files([folder])).documents
     documents, sections = without_headings(pages)
     say(f"{len(documents)} pages, {len(sections)} headings that occur once")
     chosen = random.Random(7).sample(sections, min(QUESTIONS, len(sections)))

@@ -15,7 +15,7 @@ from knowledge.scopes import Scope
 from knowledge.store.schema import item_id
 from publish_knowledge.evaluation.qrels import JudgmentsError, read_judgments
 from publish_knowledge.evaluation.runs import Question
-from publish_knowledge.sources.documents import Document, TextKind, item_source
+from publish_knowledge.sources.documents import Document, TextKind, derive_item_source
 
 BASELINES: Final = Path(__file__).with_name("baselines.json")
 DOCUMENTS: Final = "docs.jsonl"
@@ -36,7 +36,9 @@ class Collection:
     def questions(self, scope: Scope, base_id: str) -> list[Question]:
         """The questions, judged by the ids that the documents have in a base."""
         return [
-            Question(name, text, {item_id(scope, base_id, item_source(path)): grade for path, grade in grades.items()})
+            Question(
+                name, text, {item_id(scope, base_id, derive_item_source(path)): grade for path, grade in grades.items()}
+            )
             for name, text, grades in self.queries
         ]
 
@@ -82,7 +84,9 @@ def read_collection(folder: Path, prefix: str = "") -> Collection:
             path = prefix + record["id"]
             # An item's title is never empty in a published folder, but these texts have none to be found by.
             documents.append(
-                Document(path, record["text"], record["title"], record.get("lang", "und"), kind, item_source(path))
+                Document(
+                    path, record["text"], record["title"], record.get("lang", "und"), kind, derive_item_source(path)
+                )
             )
     judgments = read_judgments(folder)
     unknown = set(judgments.documents()) - {document.source_path.removeprefix(prefix) for document in documents}

@@ -41,7 +41,7 @@ from publish_knowledge.publishing.plan import (
     plan_step,
     prepare_document,
 )
-from publish_knowledge.sources.documents import Document, item_source
+from publish_knowledge.sources.documents import Document, derive_item_source
 from publish_knowledge.store import marker
 from publish_knowledge.store.arrow_rows import (
     archive_rows,
@@ -99,7 +99,7 @@ def dataset(folder: Path, scopes: Mapping[str, int], embedding: str = LOCAL) -> 
 
 def item(team: str, number: int) -> str:
     """Id of a team's item, counted from 0."""
-    return item_id(Scope("team", team), BASE, item_source(_path(number)))
+    return item_id(Scope("team", team), BASE, derive_item_source(_path(number)))
 
 
 def item_count(passages: int) -> int:
@@ -112,7 +112,7 @@ def document(folder: Path, team: str, passages: int, number: int, embedding: str
     _, revision = _item(sample(folder, embedding), _Chunk(Scope("team", team), range(0), passages, folder), number)
     text = "".join(passage.text for passage in revision.passages)
     return Document(
-        _path(number), text, revision.info.title, revision.info.language, "plain", item_source(_path(number))
+        _path(number), text, revision.info.title, revision.info.language, "plain", derive_item_source(_path(number))
     )
 
 
@@ -198,7 +198,7 @@ def _item(known: Sample, chunk: _Chunk, number: int) -> tuple[ItemHead, StoredRe
 
 def _plan(scope: Scope, title: str, language: str, text: str, number: int) -> Step:
     path = _path(number)
-    document = Document(path, text, title, language, "plain", item_source(path))
+    document = Document(path, text, title, language, "plain", derive_item_source(path))
     return plan_step(prepare_document(scope, BASE, document), None, draft=False)
 
 

@@ -22,9 +22,9 @@ from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.embedding.fast_e5.provider import passage_provider
 from publish_knowledge.passages.indexed_text import build_embedded_text
 from publish_knowledge.passages.splitting import Passage, split_text
-from publish_knowledge.sources import files as sources
-from publish_knowledge.sources import loading
 from publish_knowledge.sources.documents import Document
+from publish_knowledge.sources.files import find_files
+from publish_knowledge.sources.loading import load_documents
 
 _EXAMPLES: Final = Path(__file__).resolve().parents[2] / "examples/knowledge"
 _UNSPACED: Final = frozenset({"ja", "zh"})
@@ -134,7 +134,7 @@ def sample(folder: Path, embedding: str = LOCAL) -> Sample:
 
 def documents_of_sample() -> tuple[Document, ...]:
     """The sample base as publishing reads it."""
-    return loading.load(sources.find(sorted(path for path in _EXAMPLES.iterdir() if path.is_dir()))).documents
+    return load_documents(find_files(sorted(path for path in _EXAMPLES.iterdir() if path.is_dir()))).documents
 
 
 def _topic(document: Document, passage: Passage, vector: Vectors) -> Topic:

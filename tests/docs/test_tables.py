@@ -15,7 +15,7 @@ from publish_knowledge.cli.main import knowledge
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.publishing.plan import Action
 from publish_knowledge.sources.files import KINDS
-from publish_knowledge.sources.front_matter import FrontMatter, parse
+from publish_knowledge.sources.front_matter import FrontMatter, parse_front_matter
 from search_knowledge.arguments import ARGUMENTS
 from tests.architecture.source import shipped_files
 from tests.support.pages import code_spans, page
@@ -84,7 +84,7 @@ def test_the_embeddings() -> None:
 def test_the_kinds_of_files_and_the_front_matter() -> None:
     assert all(f"`{ending}`" in PUBLISH.text for ending in KINDS)
     (block,) = PUBLISH.blocks("yaml")
-    assert parse(block) == FrontMatter("", "Support opening hours", "en", "support-opening-hours")
+    assert parse_front_matter(block) == FrontMatter("", "Support opening hours", "en", "support-opening-hours")
 
 
 def test_every_option_that_is_told_exists() -> None:

@@ -15,7 +15,7 @@ from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.plan import ItemOutcome, PublishReport
 from publish_knowledge.publishing.publish import publish
-from publish_knowledge.sources.documents import Document, TextKind, item_source
+from publish_knowledge.sources.documents import Document, TextKind, derive_item_source
 from publish_knowledge.store.database import Store
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ def document(
 ) -> Document:
     """A document as reading a file would give it; the title is the path's stem where none is given."""
     name = path.rpartition("/")[2].partition(".")[0] if title is None else title
-    return Document(path, text, name, language, kind, item_source(path, front_matter_id))
+    return Document(path, text, name, language, kind, derive_item_source(path, front_matter_id))
 
 
 def documents(texts: Mapping[str, str], **options: Any) -> list[Document]:  # noqa: ANN401 - those of `document`
@@ -100,7 +100,7 @@ def documents(texts: Mapping[str, str], **options: Any) -> list[Document]:  # no
 
 def item(scope: Scope, base_id: str, path: str) -> str:
     """The id that a file without front matter id gets."""
-    return item_id(scope, base_id, item_source(path))
+    return item_id(scope, base_id, derive_item_source(path))
 
 
 async def put(

@@ -23,8 +23,8 @@ from publish_knowledge.cli.output import ExitCode, Output
 from publish_knowledge.cli.publish import exit_code
 from publish_knowledge.embedding.embedder import EmbeddingError
 from publish_knowledge.publishing.plan import Action, ItemOutcome, PublishReport
-from publish_knowledge.sources.file_errors import Problem
-from publish_knowledge.sources.loading import Loaded
+from publish_knowledge.sources.file_errors import FileError
+from publish_knowledge.sources.loading import LoadedFiles
 from tests.support.datasets import SUPPORT, Location
 
 TEXTS = {
@@ -425,7 +425,7 @@ def outcome(action: Action) -> ItemOutcome:
     ],
 )
 def test_the_gravest_outcome_decides_the_exit_code(actions: list[Action], problems: int, code: ExitCode) -> None:
-    loaded = Loaded((), (Problem("b.md", "bad"),) * problems)
+    loaded = LoadedFiles((), (FileError("b.md", "bad"),) * problems)
     assert exit_code(PublishReport(tuple(map(outcome, actions))), loaded) == code
 
 

@@ -10,7 +10,7 @@ from knowledge.scopes import Scope
 from knowledge.store.schema import item_id
 from publish_knowledge.evaluation.matching import Item, judged
 from publish_knowledge.evaluation.qrels import JudgmentsError, read_judgments
-from publish_knowledge.sources.documents import item_source
+from publish_knowledge.sources.documents import derive_item_source
 
 QUERIES = '{"id": "q1", "text": "one", "lang": "en"}\n{"id": "q2", "text": "two"}\n'
 QRELS = "q1\ta.md\t1\nq1\tb.md\t2\nq2\tc.md\t1\n"
@@ -25,7 +25,7 @@ def folder(path: Path, queries: str | bytes = QUERIES, qrels: str | bytes = QREL
 
 
 def item(scope: Scope, base_id: str, path: str, front_matter_id: str | None = None) -> Item:
-    return Item(scope, base_id, item_id(scope, base_id, item_source(path, front_matter_id)), path)
+    return Item(scope, base_id, item_id(scope, base_id, derive_item_source(path, front_matter_id)), path)
 
 
 def test_questions_are_read_with_the_grades_of_their_documents(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from publish_knowledge.sources.languages import language_of, normalized
+from publish_knowledge.sources.languages import detect_language, normalize_language
 
 TEXTS = {
     "en": "Refunds are paid within five working days, once the returned goods have arrived at the warehouse.",
@@ -19,12 +19,12 @@ TEXTS = {
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_a_sentence_tells_its_language(language: str) -> None:
-    assert language_of(TEXTS[language], []) == language
+    assert detect_language(TEXTS[language], []) == language
 
 
 @pytest.mark.parametrize("text", ["", "   ", "123 456", "x = f(y)", "Hola"])
 def test_what_says_too_little_is_undetermined(text: str) -> None:
-    assert language_of(text, []) == "und"
+    assert detect_language(text, []) == "und"
 
 
 @pytest.mark.parametrize(
@@ -39,24 +39,24 @@ def test_what_says_too_little_is_undetermined(text: str) -> None:
     ],
 )
 def test_where_the_text_leaves_doubt_its_folder_decides(folders: list[str], language: str) -> None:
-    assert language_of("Hola", folders) == language
+    assert detect_language("Hola", folders) == language
 
 
 def test_a_clear_text_outvotes_its_folder() -> None:
-    assert language_of(TEXTS["en"], ["it"]) == "en"
+    assert detect_language(TEXTS["en"], ["it"]) == "en"
 
 
 def test_code_and_links_have_no_say() -> None:
     code = "```python\n" + "for item in the_list_of_items: print(item)\n" * 50 + "```\n"
-    assert language_of(f"{TEXTS['de']}\n\n{code}\nhttps://example.com/this/is/the/english/page\n", []) == "de"
+    assert detect_language(f"{TEXTS['de']}\n\n{code}\nhttps://example.com/this/is/the/english/page\n", []) == "de"
 
 
 @pytest.mark.parametrize(("tag", "language"), [("en", "en"), ("pt-BR", "pt"), ("ZH_hans", "zh"), (" deu ", "deu")])
 def test_a_tag_is_reduced_to_its_language(tag: str, language: str) -> None:
-    assert normalized(tag) == language
+    assert normalize_language(tag) == language
 
 
 @pytest.mark.parametrize("tag", ["", "english", "e", "en--us", "日本", "en;q=1"])
 def test_what_is_no_tag_is_refused(tag: str) -> None:
     with pytest.raises(ValueError, match="is not a language code"):
-        normalized(tag)
+        normalize_language(tag)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from publish_knowledge.sources import front_matter as frontmatter
 from publish_knowledge.sources import loading
 from publish_knowledge.sources.documents import Document
 from publish_knowledge.sources.file_errors import UnusableFileError
-from publish_knowledge.sources.files import find
-from publish_knowledge.sources.loading import Loaded, load
+from publish_knowledge.sources.files import find_files
+from publish_knowledge.sources.front_matter import parse_front_matter
+from publish_knowledge.sources.loading import LoadedFiles, load_documents
 
 
 def write(root: Path, files: dict[str, bytes | str]) -> Path:
@@ -24,13 +24,13 @@ def write(root: Path, files: dict[str, bytes | str]) -> Path:
     return root
 
 
-def loaded(root: Path, files: dict[str, bytes | str], language: str | None = None) -> Loaded:
-    return load(find([write(root, files)], root), language)
+def loaded(root: Path, files: dict[str, bytes | str], language: str | None = None) -> LoadedFiles:
+    return load_documents(find_files([write(root, files)], root), language)
 
 
 def one(root: Path, content: bytes | str, name: str = "note.md") -> Document:
     found = loaded(root, {name: content})
-    assert found.problems == ()
+    assert found.errors == ()
     (document,) = found.documents
     return document
 
@@ -39,7 +39,7 @@ def problem(root: Path, content: bytes | str) -> str:
     """The reason for which a file is left out; a good file beside it is always taken."""
     found = loaded(root, {"bad.md": content, "good.md": "Good text.\n"})
     assert [document.source_path for document in found.documents] == ["good.md"]
-    (left_out,) = found.problems
+    (left_out,) = found.errors
     assert left_out.path == "bad.md"
     return left_out.reason
 
@@ -215,7 +215,7 @@ PIECES = st.sampled_from(
 def test_any_front_matter_is_taken_refused_or_left_in_the_text(block: str, rest: str) -> None:
     text = f"---\n{block}\n---\n{rest}"
     try:
-        declared = frontmatter.parse(text)
+        declared = parse_front_matter(text)
     except UnusableFileError:
         return
     assert text.endswith(declared.body)
@@ -224,7 +224,7 @@ def test_any_front_matter_is_taken_refused_or_left_in_the_text(block: str, rest:
 
 def test_every_reason_says_what_to_do(tmp_path: Path) -> None:
     bad: dict[str, bytes | str] = {"a.md": "", "b.md": b"\xff", "c.md": "---\nx: [\n---\n", "d.md": "\0" * 99 + "x"}
-    assert all(reason.count(".") >= 2 for reason in (one.reason for one in loaded(tmp_path, bad).problems))
+    assert all(reason.count(".") >= 2 for reason in (one.reason for one in loaded(tmp_path, bad).errors))
 
 
 def test_files_that_claim_one_id_are_all_left_out(tmp_path: Path) -> None:
@@ -232,8 +232,8 @@ def test_files_that_claim_one_id_are_all_left_out(tmp_path: Path) -> None:
     files: dict[str, bytes | str] = dict.fromkeys(("a.md", "b.md", "c.md", "d.md", "e.md"), claim)
     found = loaded(tmp_path, files | {"f.md": "Fine.\n"})
     assert [document.source_path for document in found.documents] == ["f.md"]
-    assert [left_out.path for left_out in found.problems] == ["a.md", "b.md", "c.md", "d.md", "e.md"]
-    assert found.problems[0].reason == (
+    assert [left_out.path for left_out in found.errors] == ["a.md", "b.md", "c.md", "d.md", "e.md"]
+    assert found.errors[0].reason == (
         "Its id “same” is also claimed by b.md, c.md, d.md and 1 more. Give each file an id of its own."
     )
 
@@ -246,15 +246,15 @@ def test_an_id_never_meets_a_path(tmp_path: Path) -> None:
 def test_a_broken_link_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "gone.md").symlink_to(tmp_path / "nowhere.md")
     found = loaded(tmp_path, {"good.md": "Fine.\n"})
-    assert [left_out.path for left_out in found.problems] == ["gone.md"]
-    assert found.problems[0].reason.startswith("It is not a regular file")
+    assert [left_out.path for left_out in found.errors] == ["gone.md"]
+    assert found.errors[0].reason.startswith("It is not a regular file")
 
 
 def test_a_file_that_vanishes_or_cannot_be_opened_is_a_problem(tmp_path: Path) -> None:
-    found = find([write(tmp_path, {"a.md": "Text.\n", "b.md": "Text.\n"})], tmp_path)
+    found = find_files([write(tmp_path, {"a.md": "Text.\n", "b.md": "Text.\n"})], tmp_path)
     (tmp_path / "a.md").unlink()
     (tmp_path / "a.md").symlink_to("a.md")
-    (left_out,) = load(found).problems
+    (left_out,) = load_documents(found).errors
     assert left_out.path == "a.md"
 
 

@@ -16,9 +16,9 @@ from publish_knowledge.cli.session import Target
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.plan import PublishReport
 from publish_knowledge.publishing.publish import publish as publish_documents
-from publish_knowledge.sources import files as sources
-from publish_knowledge.sources import languages, loading
-from publish_knowledge.sources.loading import Loaded
+from publish_knowledge.sources.files import KINDS, find_files
+from publish_knowledge.sources.languages import normalize_language
+from publish_knowledge.sources.loading import LoadedFiles, load_documents
 
 _EXAMPLE: Final = example(
     "knowledge publish docs --uri s3://bucket/knowledge --team support --base handbook",
@@ -57,56 +57,56 @@ def publish(
     """
     if options["draft"] and options["prune"]:
         raise click.UsageError("A draft changes nothing that may be read, so it cannot --prune. Leave one of the two.")
-    loaded = _loaded(paths, root, language, prune=options["prune"])
-    unread = {problem.path for problem in loaded.problems}
+    loaded = _load(paths, root, language, prune=options["prune"])
+    unread = {error.path for error in loaded.errors}
     _publish(target, PublishOptions(**options, folders=loaded.folders, unread=unread), loaded, cache=cache)
 
 
-def _loaded(paths: tuple[Path, ...], root: Path | None, language: str | None, *, prune: bool) -> Loaded:
+def _load(paths: tuple[Path, ...], root: Path | None, language: str | None, *, prune: bool) -> LoadedFiles:
     if prune and not all(path.is_dir() for path in paths):
         raise click.UsageError("--prune needs whole folders: other files of the base would count as gone.")
     try:
-        tag = None if language is None else languages.normalized(language)
-        found = sources.find(paths, root)
+        tag = None if language is None else normalize_language(language)
+        found = find_files(paths, root)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if not found.files and not found.problems:
-        raise click.UsageError(f"No {', '.join(sources.KINDS)} files found in {', '.join(map(str, paths))}.")
-    return loading.load(found, tag)
+    if not found.files and not found.errors:
+        raise click.UsageError(f"No {', '.join(KINDS)} files found in {', '.join(map(str, paths))}.")
+    return load_documents(found, tag)
 
 
-def _publish(target: Target, options: PublishOptions, loaded: Loaded, *, cache: bool) -> None:
+def _publish(target: Target, options: PublishOptions, loaded: LoadedFiles, *, cache: bool) -> None:
     output = target.session.output
-    for problem in loaded.problems:
-        output.note(f"{problem.path}: {problem.reason}")
+    for error in loaded.errors:
+        output.note(f"{error.path}: {error.reason}")
     report = asyncio.run(_run(target, options, loaded, cache=cache))
     output.result(_document(options, report, loaded), _lines(report, loaded))
     finish(exit_code(report, loaded))
 
 
-async def _run(target: Target, options: PublishOptions, loaded: Loaded, *, cache: bool) -> PublishReport:
+async def _run(target: Target, options: PublishOptions, loaded: LoadedFiles, *, cache: bool) -> PublishReport:
     with target.session.output.progress() as progress:
         embedder = target.embedder(partial(progress, "embed"), cached=cache)
         async with target.store() as store:
             return await publish_documents(store, options, loaded.documents, embedder=embedder, on_progress=progress)
 
 
-def exit_code(report: PublishReport, loaded: Loaded) -> ExitCode:
+def exit_code(report: PublishReport, loaded: LoadedFiles) -> ExitCode:
     """The gravest of what happened."""
     if report.count("overwritten"):
         return ExitCode.OVERWRITTEN
     if report.count("refused"):
         return ExitCode.REFUSED
-    return ExitCode.PROBLEMS if loaded.problems else ExitCode.OK
+    return ExitCode.PROBLEMS if loaded.errors else ExitCode.OK
 
 
-def _document(options: PublishOptions, report: PublishReport, loaded: Loaded) -> dict[str, Any]:
+def _document(options: PublishOptions, report: PublishReport, loaded: LoadedFiles) -> dict[str, Any]:
     return {
         "type": "knowledge_publish_report",
         "scope": options.scope.name,
         "knowledge_base_id": options.base_id,
         "dry_run": report.dry_run,
-        "counts": {**report.counts(), "problems": len(loaded.problems)},
+        "counts": {**report.counts(), "problems": len(loaded.errors)},
         "items": [
             {
                 "source_path": outcome.source_path,
@@ -117,16 +117,16 @@ def _document(options: PublishOptions, report: PublishReport, loaded: Loaded) ->
             }
             for outcome in report.outcomes
         ],
-        "problems": [problem.as_dict() for problem in loaded.problems],
+        "problems": [error.as_dict() for error in loaded.errors],
     }
 
 
-def _lines(report: PublishReport, loaded: Loaded) -> Iterator[str]:
+def _lines(report: PublishReport, loaded: LoadedFiles) -> Iterator[str]:
     for outcome in report.outcomes:
         if outcome.action != "unchanged":
             detail = f"  ({outcome.detail})" if outcome.detail else ""
             yield f"{outcome.action:<11} {outcome.source_path}{detail}"
     parts = [f"{count} {action}" for action, count in report.counts().items()]
-    if loaded.problems:
-        parts.append(f"{len(loaded.problems)} left out because of problems")
+    if loaded.errors:
+        parts.append(f"{len(loaded.errors)} left out because of problems")
     yield ("Dry run, nothing written: " if report.dry_run else "") + ", ".join(parts) + "."

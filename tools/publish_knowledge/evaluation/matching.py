@@ -9,7 +9,7 @@ from knowledge.scopes import Scope
 from knowledge.store.schema import item_id
 from publish_knowledge.evaluation.qrels import Judgments, JudgmentsError
 from publish_knowledge.evaluation.runs import Question
-from publish_knowledge.sources.documents import item_source
+from publish_knowledge.sources.documents import derive_item_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _found(document: str, items: Collection[Item]) -> str | None:
 
 
 def _by_front_matter(identity: str, items: Iterable[Item]) -> set[str]:
-    source = item_source("", identity)
+    source = derive_item_source("", identity)
     return {item_id(scope, base_id, source) for scope, base_id in {(item.scope, item.base_id) for item in items}}
 
 

@@ -1,1 +1,1 @@
-"""Where documents come from: files found, decoded, and read with their front matter."""
+"""Sources of documents: files are found, decoded, and read with their front matter."""

@@ -1,7 +1,7 @@
-"""What publishing works on: one document for each source file, as a value.
+"""Documents, which publishing works on: one for each source file, as a value.
 
-The text is the decoded body exactly as it stands in the file after its front matter; titles and languages are settled
-before a document is made.
+The text is the decoded body, exactly as it is in the file after its front matter; title and language are known before
+a document is created.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ SOURCE_FILE: Final = "file"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One item to be published.
+    """One item to publish.
 
-    `source_path` is relative to the published root, with forward slashes; `item_source` is what the item's id is
-    made from: `path:<source_path>`, or `id:<id>` where the front matter gives one, so that the two never meet.
+    `source_path` is relative to the published root, with forward slashes. The item's id is derived from `item_source`:
+    `path:<source_path>`, or `id:<id>` where the front matter has one, so that the two never collide.
     """
 
     source_path: str
@@ -31,6 +31,6 @@ class Document:
     source_type: str = SOURCE_FILE
 
 
-def item_source(source_path: str, front_matter_id: str | None = None) -> str:
-    """What the item id is derived from; a front matter id survives the renaming of its file."""
+def derive_item_source(source_path: str, front_matter_id: str | None = None) -> str:
+    """The source of an item's id; an id in the front matter survives the renaming of its file."""
     return f"path:{source_path}" if front_matter_id is None else f"id:{front_matter_id}"

@@ -1,4 +1,4 @@
-"""What is wrong with one file: never a reason to leave out the rest of a batch."""
+"""Errors of single files, which are never a reason to leave out the rest of a batch."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 
 class UnusableFileError(Exception):
-    """A file that cannot be published; the message says what is wrong and how to put it right."""
+    """A file that cannot be published; the message says what is wrong and how to correct it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """One file that was left out, by its path as the user would name it, and why."""
+class FileError:
+    """A file that was left out: its path, as the user would name it, and the reason."""
 
     path: str
     reason: str

@@ -1,4 +1,4 @@
-"""YAML front matter: what a file says about itself before its text."""
+"""YAML front matter: metadata that a file declares before its text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 
 from knowledge.text import is_unicode
 from publish_knowledge.sources.file_errors import UnusableFileError
-from publish_knowledge.sources.languages import normalized
+from publish_knowledge.sources.languages import normalize_language
 
 MAX_CHARS: Final = 65_536
 """Front matter is a few lines; a YAML parser is slow on megabytes."""
@@ -26,7 +26,7 @@ _RULE_HINT: Final = "If the first line is meant as a horizontal rule, put a blan
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What was declared, and the text after it. `None` where nothing was declared."""
+    """The metadata declared, `None` where there is none, and the text after it."""
 
     body: str
     title: str | None = None
@@ -34,8 +34,8 @@ class FrontMatter:
     id: str | None = None
 
 
-def parse(text: str) -> FrontMatter:
-    """Take front matter off a text; raises `UnusableFileError` where it is there but cannot be used.
+def parse_front_matter(text: str) -> FrontMatter:
+    """Separate front matter from a text; raises `UnusableFileError` where it is present but invalid.
 
     `---` opens front matter only as the very first line, followed by a line that is not blank, and closed by a line
     `---` or `...`; a sentence between two such lines is text under a horizontal rule.
@@ -51,11 +51,11 @@ def parse(text: str) -> FrontMatter:
     node = _compose(text[opening.end() : closing.start()])
     if isinstance(node, yaml.ScalarNode) and node.tag != _NULL:
         return FrontMatter(text)
-    return _declared(_entries(node), text[closing.end() :])
+    return _build_front_matter(_get_entries(node), text[closing.end() :])
 
 
 def _compose(block: str) -> yaml.Node | None:
-    # Nodes are never turned into objects, so dates, tags and aliases (which could multiply without end) mean nothing.
+    # Nodes are never constructed as objects: dates stay text, tags have no effect, aliases cannot expand without end.
     try:
         return yaml.compose(block, yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -68,7 +68,7 @@ def _compose(block: str) -> yaml.Node | None:
         raise UnusableFileError("Its front matter holds a character that YAML does not allow. Remove it.") from None
 
 
-def _entries(node: yaml.Node | None) -> dict[str, yaml.Node]:
+def _get_entries(node: yaml.Node | None) -> dict[str, yaml.Node]:
     if node is None or isinstance(node, yaml.ScalarNode):
         return {}
     if not isinstance(node, yaml.MappingNode):
@@ -76,16 +76,16 @@ def _entries(node: yaml.Node | None) -> dict[str, yaml.Node]:
     return {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
 
 
-def _declared(entries: dict[str, yaml.Node], body: str) -> FrontMatter:
-    language = _text(entries, "language") or _text(entries, "lang")
-    identity = _text(entries, "id")
+def _build_front_matter(entries: dict[str, yaml.Node], body: str) -> FrontMatter:
+    language = _get_text(entries, "language") or _get_text(entries, "lang")
+    identity = _get_text(entries, "id")
     if identity is not None and len(identity) > MAX_ID_CHARS:
         raise UnusableFileError(f"The `id` in its front matter is longer than {MAX_ID_CHARS} characters. Shorten it.")
-    return FrontMatter(body, _text(entries, "title"), None if language is None else _language(language), identity)
+    return FrontMatter(body, _get_text(entries, "title"), language and _normalize_language(language), identity)
 
 
-def _text(entries: dict[str, yaml.Node], name: str) -> str | None:
-    """A value as it is written (`007` stays `007`), with runs of white space made one blank; `None` if empty."""
+def _get_text(entries: dict[str, yaml.Node], name: str) -> str | None:
+    """A value as it is written (`007` stays `007`), with each run of whitespace as one space; `None` if empty."""
     node = entries.get(name)
     if node is None or node.tag == _NULL:
         return None
@@ -99,8 +99,8 @@ def _text(entries: dict[str, yaml.Node], name: str) -> str | None:
     return value or None
 
 
-def _language(tag: str) -> str:
+def _normalize_language(tag: str) -> str:
     try:
-        return normalized(tag)
+        return normalize_language(tag)
     except ValueError as error:
         raise UnusableFileError(f"The language in its front matter cannot be used: {error}") from None
