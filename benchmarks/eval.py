@@ -25,7 +25,7 @@ from knowledge.requests import DEFAULT_ALPHA
 from knowledge.scopes import Scope
 from publish_knowledge.evaluation.qrels import JudgmentsError
 from publish_knowledge.evaluation.report import shown
-from publish_knowledge.evaluation.runs import Measured, Setting
+from publish_knowledge.evaluation.runs import Evaluation, Setting
 
 KEPT: Final = Path(__file__).resolve().parent.parent / ".data" / "eval"
 """Vectors of earlier runs; git ignores it."""
@@ -112,7 +112,7 @@ def _present(folder: Path) -> list[str]:
     return sorted(found, key=lambda name: order.index(name) if name in order else len(order))
 
 
-async def _measured(bench: Workshop, folder: Path, settings: Sequence[Setting]) -> Measured:
+async def _measured(bench: Workshop, folder: Path, settings: Sequence[Setting]) -> Evaluation:
     collection = read_collection(folder)
     scope = Scope("team", collection.name)
     await bench.publish(scope, collection.name, collection.documents)
@@ -124,7 +124,7 @@ def _heading() -> str:
     return f"{'collection':<13} {'hybrid 0.5':^13} before   gain  {' '.join(columns)}"
 
 
-def _line(row: Row, measured: Measured) -> str:
+def _line(row: Row, measured: Evaluation) -> str:
     default = measured.estimate(Setting("hybrid"))
     before = row.baseline.figures
     pairs = " ".join(f" {row.now[name]:.3f} ({before[name]:.3f})" for name in ("lexical", "semantic", "rrf"))

@@ -19,7 +19,7 @@ from knowledge.store.dataset import Dataset
 from publish_knowledge.embedding.cache import VectorCache
 from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.embedding.fast_e5.provider import passage_provider
-from publish_knowledge.evaluation.runs import Corpus, Measured, Question, Setting, evaluate
+from publish_knowledge.evaluation.runs import Corpus, Evaluation, JudgedQuery, Setting, evaluate
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.publish import publish
 from publish_knowledge.sources.documents import Document
@@ -48,8 +48,8 @@ class Workshop:
             raise RuntimeError(f"{base_id}: {len(documents)} documents, but {report.count('created')} items created.")
 
     async def evaluate(
-        self, scope: Scope, base_id: str, questions: Sequence[Question], settings: Sequence[Setting]
-    ) -> Measured:
+        self, scope: Scope, base_id: str, questions: Sequence[JudgedQuery], settings: Sequence[Setting]
+    ) -> Evaluation:
         """Ask the questions of one base."""
         dataset = self.dataset()
         try:

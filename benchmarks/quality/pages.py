@@ -20,11 +20,11 @@ from benchmarks.quality.checks import Verdict
 from benchmarks.quality.collections_dataset import Workshop, progress, say
 from benchmarks.support.lance import AS_THEY_ARE, ICU_ENGLISH, TextIndex, text_index
 from knowledge.scopes import Scope
-from knowledge.search.analysis import query_terms, query_words
+from knowledge.search.analysis import analyze_query
 from knowledge.store.concurrency import gather_all
 from publish_knowledge.evaluation.metrics import difference, estimated, measured
 from publish_knowledge.evaluation.report import shown
-from publish_knowledge.evaluation.runs import AT_ONCE, DEFAULT, Corpus, asked
+from publish_knowledge.evaluation.runs import AT_ONCE, DEFAULT, Corpus, search_in_settings
 from publish_knowledge.passages.indexed_text import build_embedded_text, build_indexed_terms
 from publish_knowledge.passages.markdown_blocks import Block, parse_blocks
 from publish_knowledge.passages.splitting import Passage, split_text
@@ -162,7 +162,9 @@ async def _asked(bench: Workshop, sections: Sequence[Section]) -> list[Answered]
     try:
         for first in range(0, len(sections), AT_ONCE):
             some = sections[first : first + AT_ONCE]
-            rows = await gather_all(asked(corpus, one.heading, [DEFAULT], bench.embed_query) for one in some)
+            rows = await gather_all(
+                search_in_settings(corpus, one.heading, [DEFAULT], bench.embed_query) for one in some
+            )
             for section, (answer,) in zip(some, rows, strict=True):
                 paths = tuple(hit.revision.source_uri for hit in answer.hits)
                 answered.append(Answered(section, paths, section.share(answer.hits[0]) if answer.hits else 0.0))
@@ -199,7 +201,7 @@ async def _by_own_words(bench: Workshop, documents: Sequence[Document], sections
     whole = [(one, Passage(0, 0, len(one.text), "", one.text)) for one in documents]
     texts = [(one.source_path, build_indexed_terms(one.title, one.language, passage)) for one, passage in whole]
     index = await text_index(bench.compared, "page_terms", texts, AS_THEY_ARE)
-    terms = (" ".join(query_terms(query_words(section.heading))) for section in sections)
+    terms = (" ".join(analyze_query(section.heading).terms) for section in sections)
     return [await _index_ndcg(index, words, section) for words, section in zip(terms, sections, strict=True)]
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from knowledge.scopes import Scope
 from knowledge.store.schema import item_id
 from publish_knowledge.evaluation.qrels import JudgmentsError, read_judgments
-from publish_knowledge.evaluation.runs import Question
+from publish_knowledge.evaluation.runs import JudgedQuery
 from publish_knowledge.sources.documents import Document, TextKind, derive_item_source
 
 BASELINES: Final = Path(__file__).with_name("baselines.json")
@@ -33,10 +33,10 @@ class Collection:
     queries: tuple[tuple[str, str, Mapping[str, int]], ...]
     """Id, text, and grades by source path."""
 
-    def questions(self, scope: Scope, base_id: str) -> list[Question]:
+    def questions(self, scope: Scope, base_id: str) -> list[JudgedQuery]:
         """The questions, judged by the ids that the documents have in a base."""
         return [
-            Question(
+            JudgedQuery(
                 name, text, {item_id(scope, base_id, derive_item_source(path)): grade for path, grade in grades.items()}
             )
             for name, text, grades in self.queries

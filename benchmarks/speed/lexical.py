@@ -21,7 +21,7 @@ from benchmarks.support.lance import AS_THEY_ARE, DEPTH, ICU_ENGLISH, text_index
 from benchmarks.support.synthetic import dataset
 from benchmarks.support.texts import questions
 from knowledge.scopes import Scope
-from knowledge.search.analysis import query_terms, query_words
+from knowledge.search.analysis import analyze_query
 from knowledge.store.lance import connect
 
 PART: Final = "lexical"
@@ -46,7 +46,7 @@ async def _compared(folder: Path) -> Figure:
         analyzed = await text_index(place, "analyzed", texts, ICU_ENGLISH)
         ours, theirs = await _in_turns(
             questions(folder, ROUNDS + WARM_UP),
-            lambda asked: prepared.ranked(" ".join(query_terms(query_words(asked)))),
+            lambda asked: prepared.ranked(" ".join(analyze_query(asked).terms)),
             analyzed.ranked,
         )
     ratio = statistics.median(ours) / statistics.median(theirs)

@@ -26,7 +26,7 @@ from benchmarks.support.figures import Figure, spread
 from benchmarks.support.synthetic import dataset, item, item_count
 from benchmarks.support.texts import questions, vectors
 from knowledge.embedding.providers import LOCAL, EmbeddingProvider, Vectors, provider
-from knowledge.search.analysis import query_terms, query_words
+from knowledge.search.analysis import analyze_query
 from knowledge.store.schema import current_address
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
@@ -114,7 +114,7 @@ class Sides:
         """Each time two questions that nobody asked before, one for each side."""
         for ours, theirs, vector in zip(asked[::2], asked[1::2], known, strict=True):
             told(vector)
-            terms = " ".join(query_terms(query_words(theirs)))
+            terms = " ".join(analyze_query(theirs).terms)
             yield self._call({"query": ours}), self._bare(partial(self._searched, terms, theirs))
 
     def reads(self, seed: int = 0) -> Iterator[Turns]:

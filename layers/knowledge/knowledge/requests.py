@@ -1,4 +1,4 @@
-"""What a caller asks the heart: values that were checked at the edge."""
+"""Requests to the core library, as values; the server and the command line check them before."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Final, Literal
 
 Mode = Literal["hybrid", "lexical", "semantic", "rrf"]
 MODES: Final[tuple[Mode, ...]] = ("hybrid", "lexical", "semantic", "rrf")
+LEXICAL_MODES: Final[frozenset[Mode]] = frozenset({"hybrid", "lexical", "rrf"})
+SEMANTIC_MODES: Final[frozenset[Mode]] = frozenset({"hybrid", "semantic", "rrf"})
+"""Modes that search the lexical, and the semantic side."""
 DEFAULT_MODE: Final[Mode] = "hybrid"
 DEFAULT_ALPHA: Final = 0.5
 DEFAULT_RESULTS: Final = 10
@@ -27,7 +30,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """One window of one item: its current revision, or the one named."""
+    """One window of one item's revision, in code points; without a revision id, of the current one."""
 
     item_id: str
     revision_id: str = ""
@@ -37,6 +40,6 @@ class ReadRequest:
 
 
 def parse_mode(text: str) -> Mode:
-    """Case and blanks are ignored; any other text means the default."""
+    """The mode that a text names, whatever its case and the whitespace around it; any other text means the default."""
     wanted = text.strip().lower()
     return next((mode for mode in MODES if mode == wanted), DEFAULT_MODE)

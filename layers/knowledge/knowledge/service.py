@@ -1,11 +1,13 @@
-"""The heart's front door: what the serving face and the command line call."""
+"""The service over one dataset: what the server and the command line call."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from knowledge.reading import read
-from knowledge.search.search import answer, asked
+from knowledge.requests import SEMANTIC_MODES
+from knowledge.search.retrieval import start_embedding
+from knowledge.search.search import search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +27,15 @@ class KnowledgeService:
         self._embedding = embedding
 
     async def search(self, scopes: Sequence[Scope], request: SearchRequest) -> SearchAnswer:
-        """Ranked current revisions of published items in these scopes."""
-        # The vector is made while tables are opened.
-        with asked(request, self._embedding.embed_query) as question:
-            return await self._dataset.run(scopes, lambda found: answer(found, question), searching=True)
+        """Search the current revisions of published items in these scopes."""
+        # Started before the tables are opened, so that both go on side by side.
+        vector = start_embedding(request.query, self._embedding.embed_query) if request.mode in SEMANTIC_MODES else None
+        try:
+            return await self._dataset.run(scopes, lambda found: search(found, request, vector), searching=True)
+        finally:
+            if vector is not None:
+                vector.cancel()
 
     async def read(self, scopes: Sequence[Scope], request: ReadRequest) -> ReadAnswer:
-        """One window of one revision in these scopes."""
+        """Read one window of one revision in these scopes."""
         return await self._dataset.run(scopes, lambda found: read(found, request))

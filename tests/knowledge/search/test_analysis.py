@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.search.analysis import document_terms, query_terms, query_words, tokens
+from knowledge.search.analysis import analyze_query, analyze_text, tokenize
 
 FOUND = [
     ("en", "The servers were running slowly", "server run"),
@@ -38,8 +38,8 @@ MISSED = [
 
 
 def shared(language: str, text: str, query: str) -> list[bool]:
-    terms = set(document_terms(text, language))
-    return [bool(terms.intersection(word)) for word in query_words(query)]
+    terms = set(analyze_text(text, language))
+    return [bool(terms.intersection(word)) for word in analyze_query(query).words]
 
 
 @pytest.mark.parametrize(("language", "text", "query"), FOUND)
@@ -54,13 +54,13 @@ def test_other_words_do_not(language: str, text: str, query: str) -> None:
 
 @given(st.text(max_size=300), st.sampled_from(["en", "es", "pt", "de", "ja", "und"]))
 def test_terms_never_hold_white_space_and_tokens_are_exact_slices(text: str, language: str) -> None:
-    assert all(term.split() == [term] for term in document_terms(text, language))
-    assert all(text[token.start : token.end] == token.text for token in tokens(text))
+    assert all(term.split() == [term] for term in analyze_text(text, language))
+    assert all(text[token.start : token.end] == token.text for token in tokenize(text))
 
 
 @given(st.text(max_size=300))
 def test_any_query_gives_distinct_terms(query: str) -> None:
-    terms = query_terms(query_words(query))
+    terms = analyze_query(query).terms
     assert len(terms) == len(set(terms))
 
 
@@ -69,5 +69,5 @@ def test_any_query_gives_distinct_terms(query: str) -> None:
 )
 def test_a_hostile_text_takes_time_in_proportion_to_its_length(hostile: str) -> None:
     # A pattern that backtracks would not end in a lifetime.
-    assert len(list(tokens(hostile))) <= 1
-    assert len(query_terms(query_words(hostile[:2_000]))) <= 4_000
+    assert len(list(tokenize(hostile))) <= 1
+    assert len(analyze_query(hostile[:2_000]).terms) <= 4_000

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from knowledge.scopes import Scope
-from knowledge.search.bm25 import K1, B, Comparable, Pool, compare, count
+from knowledge.search.bm25 import K1, B, CandidatePool, RescoredPools, count_terms, rescore
 from knowledge.store.revision import Retrieved
 
 WORDS = [("alpha",), ("beta",), ("gamma",)]
@@ -26,7 +26,7 @@ def bm25(document: list[str], idf: dict[str, float], mean: float) -> float:
     return sum(weight * counts[term] * (K1 + 1) / (counts[term] + norm) for term, weight in idf.items())
 
 
-def pool(scope: Scope, corpus: list[list[str]], depth: int) -> Pool:
+def pool(scope: Scope, corpus: list[list[str]], depth: int) -> CandidatePool:
     idf = idfs(corpus, [term for word in WORDS for term in word])
     mean = sum(map(len, corpus)) / len(corpus)
     scored = [(bm25(text, idf, mean), number, text) for number, text in enumerate(corpus)]
@@ -34,11 +34,12 @@ def pool(scope: Scope, corpus: list[list[str]], depth: int) -> Pool:
     hits = tuple(
         Retrieved(scope, f"{scope.id}-{number}", 0, score, " ".join(text)) for score, number, text in matching[:depth]
     )
-    return Pool(hits, len(corpus), complete=len(matching) < depth)
+    return CandidatePool(hits, len(corpus), complete=len(matching) < depth)
 
 
-def compared(pools: Sequence[Pool], words: Sequence[tuple[str, ...]]) -> Comparable:
-    return compare([count(each, words) for each in pools], words)
+def rescored(pools: Sequence[CandidatePool], words: Sequence[tuple[str, ...]]) -> RescoredPools:
+    terms = list(dict.fromkeys(term for word in words for term in word))
+    return rescore([count_terms(each, terms) for each in pools], words)
 
 
 def large_corpus() -> list[list[str]]:
@@ -54,30 +55,30 @@ def large_corpus() -> list[list[str]]:
 
 def test_one_scope_keeps_its_own_scores() -> None:
     mine = pool(Scope("owner", "ana"), [["alpha", "beta"], ["beta"], ["none"]], 10)
-    empty = Pool((), 900, complete=True)
-    assert compared([mine, empty], WORDS).scores == (tuple(hit.score for hit in mine.hits), ())
+    empty = CandidatePool((), 900, complete=True)
+    assert rescored([mine, empty], WORDS).scores == (tuple(hit.score for hit in mine.hits), ())
 
 
 def test_a_perfect_hit_among_few_notes_beats_partial_hits_among_thousands() -> None:
     notes = [["alpha", "beta", "gamma", "note"], *[["beta", "other", "note"]] * 19]
     mine, team = pool(Scope("owner", "ana"), notes, 128), pool(Scope("team", "big"), large_corpus(), 128)
     assert mine.hits[0].score < team.hits[0].score
-    own, theirs = compared([mine, team], WORDS).scores
+    own, theirs = rescored([mine, team], WORDS).scores
     assert own[0] > max(theirs)
     assert max(own[1:]) < max(theirs)
 
 
-def test_what_a_full_pool_hides_is_recovered_from_its_scores() -> None:
+def test_what_an_incomplete_pool_hides_is_estimated_from_its_scores() -> None:
     corpus = large_corpus()
     full, whole = (pool(Scope("team", "big"), corpus, depth) for depth in (128, 9000))
     assert (full.complete, whole.complete) == (False, True)
     for word in WORDS:
-        assert compared([full], [word]).possible == pytest.approx(compared([whole], [word]).possible, abs=0.5)
+        assert rescored([full], [word]).ideal_score == pytest.approx(rescored([whole], [word]).ideal_score, abs=0.5)
 
 
-def test_the_possible_score_counts_each_word_once_by_its_best_known_stem() -> None:
+def test_the_ideal_score_counts_each_word_once_by_its_best_known_stem() -> None:
     mine = pool(Scope("owner", "ana"), [["alpha"], ["beta"], ["beta"], ["x"]], 10)
-    plain = compared([mine], [("alpha",)]).possible
-    assert compared([mine], [("alpha", "unknown-stem")]).possible == plain
-    assert compared([mine], [("missing",)]).possible > plain
-    assert compared([mine], []).possible == 0
+    plain = rescored([mine], [("alpha",)]).ideal_score
+    assert rescored([mine], [("alpha", "unknown-stem")]).ideal_score == plain
+    assert rescored([mine], [("missing",)]).ideal_score > plain
+    assert rescored([mine], []).ideal_score == 0

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.search.analysis import query_terms, query_words
-from knowledge.search.excerpts import EXCERPT_CHARS, excerpt
+from knowledge.search.analysis import analyze_query
+from knowledge.search.excerpts import EXCERPT_CHARS, extract_excerpt
 
 FILLER = {
     "en": "The committee met again and nothing much was decided before lunch. ",
@@ -30,7 +30,7 @@ EVIDENCE = {
 def test_the_evidence_is_inside_and_the_slice_is_exact(language: str, before: int) -> None:
     sentence, query = EVIDENCE[language]
     text = FILLER[language] * before + sentence + " " + FILLER[language] * 30
-    found = excerpt(text, frozenset(query_terms(query_words(query))))
+    found = extract_excerpt(text, frozenset(analyze_query(query).terms))
     assert text[found.offset : found.offset + len(found.text)] == found.text
     assert len(found.text) <= EXCERPT_CHARS
     assert sentence in found.text
@@ -40,19 +40,19 @@ def test_the_evidence_is_inside_and_the_slice_is_exact(language: str, before: in
 def test_words_are_not_cut(language: str) -> None:
     sentence, query = EVIDENCE[language]
     text = FILLER[language] * 11 + sentence + " " + FILLER[language] * 30
-    found = excerpt(text, frozenset(query_terms(query_words(query))))
+    found = extract_excerpt(text, frozenset(analyze_query(query).terms))
     around = text[found.offset - 1] + text[found.offset + len(found.text)]
     assert not any(mark.isalnum() for mark in around)
 
 
 def test_without_evidence_the_passage_is_shown_from_its_start() -> None:
     text = FILLER["en"] * 30
-    assert excerpt(text, frozenset()).offset == 0
+    assert extract_excerpt(text, frozenset()).offset == 0
 
 
 @given(st.text(max_size=2000), st.text(max_size=40), st.integers(1, 80))
 def test_any_text_gives_an_exact_slice_within_the_limit(text: str, query: str, limit: int) -> None:
-    found = excerpt(text, frozenset(query_terms(query_words(query))), limit)
+    found = extract_excerpt(text, frozenset(analyze_query(query).terms), limit)
     assert len(found.text) <= limit
     assert text[found.offset : found.offset + len(found.text)] == found.text
     assert found.text or not text.strip() or limit < len(text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from knowledge.requests import MODES, Mode, SearchRequest
 from knowledge.results import SearchAnswer
-from knowledge.search.analysis import query_terms, query_words
+from knowledge.search.analysis import analyze_query
 from knowledge.search.excerpts import EXCERPT_CHARS
 from tests.support.datasets import ANA, SUPPORT, Location, build
 from tests.support.reading import paths, service
@@ -144,7 +144,7 @@ async def test_words_that_no_text_has_rank_nothing_high_on_the_lexical_side(publ
 @given(st.text(min_size=1, max_size=LONGEST))
 @settings(max_examples=300)
 def test_any_text_gives_terms_that_an_index_can_be_asked_for(query: str) -> None:
-    terms = query_terms(query_words(query))
+    terms = analyze_query(query).terms
     assert all(term and not any(map(str.isspace, term)) for term in terms)
 
 

@@ -7,7 +7,7 @@ import pytest
 from knowledge.requests import MODES, SearchRequest
 from knowledge.service import KnowledgeService
 from knowledge.store.dataset import Dataset
-from publish_knowledge.evaluation.runs import Corpus, Setting, asked
+from publish_knowledge.evaluation.runs import Corpus, Setting, search_in_settings
 from tests.support.datasets import ANA, SUPPORT, Location, embedding, put
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +31,7 @@ async def test_a_sweep_has_the_answers_of_single_calls(folder: Location) -> None
     dataset = Dataset(folder.uri, model=model.model, dimensions=model.dimensions, storage_options=folder.options)
     try:
         corpus = Corpus(dataset, (ANA, SUPPORT))
-        swept = await asked(corpus, "valve of part 3", SETTINGS, model.embed_query)
+        swept = await search_in_settings(corpus, "valve of part 3", SETTINGS, model.embed_query)
         service = KnowledgeService(dataset, model)
         for setting, answer in zip(SETTINGS, swept, strict=True):
             request = SearchRequest("valve of part 3", mode=setting.mode, alpha=setting.alpha)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.search.analysis import query_terms, query_words
+from knowledge.search.analysis import analyze_query
 from publish_knowledge.passages.compounds import split_compound
 from publish_knowledge.passages.indexed_text import build_indexed_terms
 from publish_knowledge.passages.splitting import split_text
@@ -32,4 +32,4 @@ def test_other_words_are_left_whole(word: str) -> None:
 def test_a_part_finds_a_german_text_with_the_whole(language: str, found: bool) -> None:  # noqa: FBT001 - a table's column
     (passage,) = split_text("Die Krankenversicherung zahlt.", "plain")
     terms = build_indexed_terms("Tarif", language, passage).split()
-    assert bool(set(terms).intersection(query_terms(query_words("Versicherung")))) is found
+    assert bool(set(terms).intersection(analyze_query("Versicherung").terms)) is found

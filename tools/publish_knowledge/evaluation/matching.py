@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from knowledge.scopes import Scope
 from knowledge.store.schema import item_id
 from publish_knowledge.evaluation.qrels import Judgments, JudgmentsError
-from publish_knowledge.evaluation.runs import Question
+from publish_knowledge.evaluation.runs import JudgedQuery
 from publish_knowledge.sources.documents import derive_item_source
 
 
@@ -29,14 +29,14 @@ class Judged:
     A document that is not there keeps its grade, under an id that no item has: it should have been found.
     """
 
-    questions: tuple[Question, ...]
+    questions: tuple[JudgedQuery, ...]
     unknown: tuple[str, ...]
 
 
 def judged(judgments: Judgments, items: Collection[Item]) -> Judged:
     """Find the items that are judged; raises `JudgmentsError` for an id that several items go by."""
     found = {document: _found(document, items) for document in judgments.documents()}
-    questions = [Question(query.id, query.text, _by_item(query.grades, found)) for query in judgments.queries]
+    questions = [JudgedQuery(query.id, query.text, _by_item(query.grades, found)) for query in judgments.queries]
     return Judged(tuple(questions), tuple(document for document, item in found.items() if item is None))
 
 

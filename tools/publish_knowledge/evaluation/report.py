@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from knowledge.requests import DEFAULT_MODE
 from publish_knowledge.evaluation.metrics import DEPTH, Estimate, Improvement, best_improvement
-from publish_knowledge.evaluation.runs import Measured, Setting
+from publish_knowledge.evaluation.runs import Evaluation, Setting
 
 MEASURES: Final = {"ndcg": f"nDCG@{DEPTH}", "recall": f"recall@{DEPTH}", "mrr": f"MRR@{DEPTH}"}
 
@@ -23,7 +23,7 @@ _NOTE: Final = (
 class Report:
     """Figures of one evaluation. `reference` is the setting that all others are compared with."""
 
-    measured: Measured
+    measured: Evaluation
     reference: Setting
     rankings: tuple[Setting, ...]
     sweep: tuple[Setting, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knowledge.search.analysis import document_terms
+from knowledge.search.analysis import analyze_text
 from publish_knowledge.passages import compounds
 from publish_knowledge.passages.splitting import SEPARATOR, Passage
 
@@ -16,8 +16,8 @@ def build_indexed_terms(title: str, language: str, passage: Passage) -> str:
     """What the full-text index covers: the terms of title, heading path and text, joined by spaces."""
     text = build_embedded_text(title, passage)
     if language == compounds.LANGUAGE:
-        return " ".join(document_terms(text, language, compounds.split_compound))
-    return " ".join(document_terms(text, language))
+        return " ".join(analyze_text(text, language, compounds.split_compound))
+    return " ".join(analyze_text(text, language))
 
 
 def join_headings(title: str, heading: str) -> str:

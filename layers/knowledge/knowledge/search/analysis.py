@@ -1,13 +1,13 @@
-"""Text to terms, and query to terms: the lexical side's view of words, the same for publishing and searching.
+"""Analysis: from a text or a query to terms, in one way for publishing and searching.
 
-Terms are joined by blanks into the `terms` column, which the full-text index splits at white space and nothing
-else, so that all decisions about words are made here:
+Terms are joined by spaces into the `terms` column, which the full-text index splits at whitespace and nothing else,
+so that all decisions about words are made here:
 
 * compatibility forms are folded (full-width letters, ligatures), case and accents too;
-* words are stemmed in the language of the text; a query, whose language is not told, carries the stems of all;
+* words are stemmed in the language of the text; a query, whose language is unknown, carries the stems of all;
 * Chinese, Japanese and other unspaced scripts become overlapping pairs of characters, beside single Han characters;
 * an identifier (`ERR_CONN_REFUSED`, `camelCase`, `HTTP/2`, `C++`) is indexed whole and in parts; a code with numbers,
-  signs or capitals is asked for as a whole.
+  signs or capitals is searched for as a whole.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 import Stemmer
 
-from knowledge.search.stop_words import function_words_of
+from knowledge.search.stop_words import find_stop_words
 
 STEMMERS: Final = {"en": "english", "es": "spanish", "pt": "portuguese", "de": "german"}
-"""Languages with a stemmer."""
+"""Languages with a stemmer, and its name in the Snowball library."""
 
-_FOREIGN: Final = "en"
+_FALLBACK: Final = "en"
 """Stemmer for the spaced words in texts of other languages: in Japanese or Chinese they are mostly English."""
 
 MAX_QUERY_WORDS: Final = 256
-"""Words of one query that are searched for; a question has fewer, a pathological one may not."""
+"""Words of one query that are searched for: estimating their frequencies costs the cube of their terms' number."""
 
 _UNSPACED: Final = (
     r"\u3040-\u30ff\uff66-\uff9f"  # kana, full and half width
@@ -51,16 +52,14 @@ _HIRAGANA_PAIR: Final = re.compile("[\u3041-\u309f]{2}")
 _PART: Final = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
-
-Parts = Callable[[str], Iterable[str]]
-
+SplitCompound = Callable[[str], Iterable[str]]
 
 _PLURALS: Final = (
     *(("ões", "ão"), ("ães", "ão"), ("ãos", "ão"), ("oes", "ao"), ("aes", "ao"), ("aos", "ao")),
     *(("ais", "al"), ("éis", "el"), ("eis", "el"), ("óis", "ol"), ("ois", "ol")),
 )
 _SHORTEST_PLURAL: Final = 5
-"""Shorter words with such an end (mais, dois, seis) are no plurals."""
+"""Shorter words with such an ending (mais, dois, seis) are not plurals."""
 
 
 class Token(NamedTuple):
@@ -72,43 +71,41 @@ class Token(NamedTuple):
     unspaced: bool
 
 
-def tokens(text: str) -> Iterator[Token]:
+@dataclass(frozen=True, slots=True)
+class AnalyzedQuery:
+    """A query as the lexical side searches for it: the terms of each distinct word, and all terms, each once."""
+
+    words: tuple[tuple[str, ...], ...]
+    terms: tuple[str, ...]
+
+
+def tokenize(text: str) -> Iterator[Token]:
     """Every token of a text, left to right, with its exact range."""
     for match in _TOKEN.finditer(text):
         yield Token(match.group(), match.start(), match.end(), match.lastgroup == "unspaced")
 
 
-def document_terms(text: str, language: str, parts: Parts = lambda _word: ()) -> list[str]:
+def analyze_text(text: str, language: str, split_compound: SplitCompound = lambda _word: ()) -> list[str]:
     """Terms of a text to be indexed, in order, repeats kept (they are the term frequencies).
 
-    `parts` gives the words that a compound is made of, none for any other word; their terms stand beside its own.
+    `split_compound` gives the words that a compound is made of, none for any other word; their terms stand beside its
+    own.
     """
-    languages = (language if language in STEMMERS else _FOREIGN,)
-    return [term for token in tokens(text) for term in _with_parts(token, languages, parts)]
+    languages = (language if language in STEMMERS else _FALLBACK,)
+    return [term for token in tokenize(text) for term in _terms_with_parts(token, languages, split_compound)]
 
 
-def query_words(query: str) -> list[tuple[str, ...]]:
-    """The terms of each distinct word of a query, stemmed in every language because its own is not told.
+def analyze_query(query: str) -> AnalyzedQuery:
+    """The words of a query, stemmed in every language because its own is unknown, `MAX_QUERY_WORDS` at most.
 
-    Function words are left out of a question, unless it holds nothing else.
+    Stop words are left out of a question, unless it holds nothing else.
     """
-    found = list(tokens(query))
-    grammar = function_words_of([_fold(token.text) for token in found if not token.unspaced])
-    topical = [token for token in found if token.unspaced or _fold(token.text) not in grammar]
-    words = dict.fromkeys(tuple(_asked_terms(token)) for token in topical or found)
-    return [word for word in words if word][:MAX_QUERY_WORDS]
-
-
-def query_terms(words: Iterable[tuple[str, ...]]) -> list[str]:
-    """Distinct terms of a query's words, in order."""
-    return list(dict.fromkeys(term for word in words for term in word))
-
-
-def _with_parts(token: Token, languages: tuple[str, ...], parts: Parts) -> list[str]:
-    found = list(token_terms(token, languages))
-    if not token.unspaced:
-        found += [_stems(part, languages)[0] for part in parts(token.text)]
-    return found
+    found = list(tokenize(query))
+    stop_words = find_stop_words([_fold(token.text) for token in found if not token.unspaced])
+    topical = [token for token in found if token.unspaced or _fold(token.text) not in stop_words]
+    distinct = dict.fromkeys(tuple(_query_terms(token)) for token in topical or found)
+    words = tuple(word for word in distinct if word)[:MAX_QUERY_WORDS]
+    return AnalyzedQuery(words, tuple(dict.fromkeys(term for word in words for term in word)))
 
 
 def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:
@@ -119,10 +116,17 @@ def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:
     return _word_terms(token.text, languages)
 
 
-def _asked_terms(token: Token) -> Iterable[str]:
+def _terms_with_parts(token: Token, languages: tuple[str, ...], split_compound: SplitCompound) -> list[str]:
+    terms = list(token_terms(token, languages))
+    if not token.unspaced:
+        terms += [_stem_all(part, languages)[0] for part in split_compound(token.text)]
+    return terms
+
+
+def _query_terms(token: Token) -> Iterable[str]:
     """Terms that a token of a query looks for: fewer, where some of a text's would find too much."""
     if not token.unspaced:
-        return _asked_word(token.text)
+        return _query_word_terms(token.text)
     pairs = _pairs(_fold(token.text))
     # Two hiragana are mostly grammar, which every text has; alone they are a word.
     return [pair for pair in pairs if not _HIRAGANA_PAIR.fullmatch(pair)] or pairs
@@ -135,19 +139,19 @@ def _pairs(run: str) -> list[str]:
 @lru_cache(maxsize=65_536)
 def _word_terms(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     whole = unicodedata.normalize("NFKC", word)
-    found = [term for spelling in _spellings(whole) for term in _stems(spelling, languages)]
+    found = [term for spelling in _spellings(whole) for term in _stem_all(spelling, languages)]
     return tuple(dict.fromkeys(term for term in [*found, *_versions(whole)] if term))
 
 
 @lru_cache(maxsize=4_096)
-def _asked_word(word: str) -> tuple[str, ...]:
-    """A code is asked for as a whole: its parts would find `HTTP/1.1` for `HTTP/2`, and every C for `C++`."""
+def _query_word_terms(word: str) -> tuple[str, ...]:
+    """A code is searched for as a whole: its parts would find `HTTP/1.1` for `HTTP/2`, and every C for `C++`."""
     whole = unicodedata.normalize("NFKC", word)
     version = _versions(whole)[-1:]
     if version:
         return tuple(version)
-    spellings = [_joined(whole)] if _is_code(whole) else _spellings(whole)
-    found = [term for spelling in spellings for term in _stems(spelling, tuple(STEMMERS))]
+    spellings = [_join(whole)] if _is_code(whole) else _spellings(whole)
+    found = [term for spelling in spellings for term in _stem_all(spelling, tuple(STEMMERS))]
     return tuple(dict.fromkeys(term for term in found if term))
 
 
@@ -165,22 +169,22 @@ def _spellings(whole: str) -> list[str]:
     if len(parts) == 1 and whole.isalnum():
         return parts
     # The part of a name like C++ or C# alone would find every C.
-    return [_joined(whole)] if len(parts) == 1 else [*parts, _joined(whole)]
+    return [_join(whole)] if len(parts) == 1 else [*parts, _join(whole)]
 
 
 def _versions(whole: str) -> list[str]:
-    """`3`, `3.11` and `3.11.7` of `v3.11.7`, the shortest left out; none for what is no version number."""
+    """`3`, `3.11` and `3.11.7` of `v3.11.7`, the shortest left out; none of anything but a version number."""
     match = _VERSION.fullmatch(whole)
     numbers = match.group(1).split(".") if match else []
     return [".".join(numbers[:count]) for count in range(2, len(numbers) + 1)]
 
 
-def _joined(identifier: str) -> str:
-    """One spelling for `HTTP/2` and `http2`, `snake_case` and `snakeCase`; `C++` and `C#` keep their signs."""
+def _join(identifier: str) -> str:
+    """One spelling of `HTTP/2` and `http2`, `snake_case` and `snakeCase`; `C++` and `C#` keep their signs."""
     return re.sub(r"[^\w+#]|_", "", _fold(identifier))
 
 
-def _stems(word: str, languages: tuple[str, ...]) -> list[str]:
+def _stem_all(word: str, languages: tuple[str, ...]) -> list[str]:
     lowered = word.lower()
     if not languages or not word.isalpha():
         return [_fold(lowered)]
@@ -195,7 +199,7 @@ def _stem(word: str, language: str) -> str:
 
 
 def _singular(word: str) -> str:
-    """Portuguese plurals that change the word's end, which the stemmer leaves apart from the singular."""
+    """The singular of Portuguese plurals that change the word's ending, which the stemmer keeps apart from it."""
     if len(word) < _SHORTEST_PLURAL:
         return word
     return next((word[: -len(end)] + single for end, single in _PLURALS if word.endswith(end)), word)

@@ -1,11 +1,11 @@
-"""The part of a passage that is shown: an exact slice, centred on the evidence, cut between words."""
+"""Excerpts: an exact slice of a passage, centered on the words that match the query, cut between words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from knowledge.search.analysis import STEMMERS, token_terms, tokens
+from knowledge.search.analysis import STEMMERS, token_terms, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,53 +26,53 @@ class Excerpt:
     offset: int
 
 
-def excerpt(text: str, terms: frozenset[str], limit: int = EXCERPT_CHARS) -> Excerpt:
-    """Choose the window of at most `limit` characters with the most distinct evidence, earliest on a tie."""
-    if len(text) <= limit:
-        return _trimmed(text, 0, len(text))
-    words = list(tokens(text))
-    start, end = _centred(_evidence(words, terms), len(text), limit)
-    return _trimmed(text, *_between_words(words, start, end))
-
-
 @dataclass(frozen=True, slots=True)
-class _Evidence:
+class _Match:
+    """A word of the text, and those terms of the query that it has."""
+
     start: int
     end: int
     terms: frozenset[str]
 
 
-def _evidence(words: Sequence[Token], terms: frozenset[str]) -> list[_Evidence]:
+def extract_excerpt(text: str, terms: frozenset[str], limit: int = EXCERPT_CHARS) -> Excerpt:
+    """Choose the window of at most `limit` characters with the most distinct terms, earliest on a tie."""
+    if len(text) <= limit:
+        return _strip(text, 0, len(text))
+    words = list(tokenize(text))
+    start, end = _center(_find_matches(words, terms), len(text), limit)
+    return _strip(text, *_move_off_words(words, start, end))
+
+
+def _find_matches(words: Sequence[Token], terms: frozenset[str]) -> list[_Match]:
     found = ((word, token_terms(word, _LANGUAGES)) for word in words)
-    return [
-        _Evidence(word.start, word.end, terms.intersection(its)) for word, its in found if not terms.isdisjoint(its)
-    ]
+    return [_Match(word.start, word.end, terms.intersection(its)) for word, its in found if not terms.isdisjoint(its)]
 
 
-def _centred(evidence: Sequence[_Evidence], length: int, limit: int) -> tuple[int, int]:
-    if not evidence:
+def _center(matches: Sequence[_Match], length: int, limit: int) -> tuple[int, int]:
+    if not matches:
         return 0, limit
-    first, last = _densest(evidence, limit)
-    middle = (evidence[first].start + evidence[last].end) // 2
+    first, last = _find_densest(matches, limit)
+    middle = (matches[first].start + matches[last].end) // 2
     start = min(max(0, middle - limit // 2), length - limit)
     return start, start + limit
 
 
-def _densest(evidence: Sequence[_Evidence], limit: int) -> tuple[int, int]:
-    """First and last piece of the window that holds the most distinct terms, then the most pieces."""
+def _find_densest(matches: Sequence[_Match], limit: int) -> tuple[int, int]:
+    """First and last match in the window that holds the most distinct terms, then the most matches."""
     best, chosen, last = (0, 0), (0, 0), 0
-    for first, piece in enumerate(evidence):
+    for first, match in enumerate(matches):
         last = max(first, last)
-        while last + 1 < len(evidence) and evidence[last + 1].end - piece.start <= limit:
+        while last + 1 < len(matches) and matches[last + 1].end - match.start <= limit:
             last += 1
-        held = evidence[first : last + 1]
-        value = (len(frozenset().union(*(one.terms for one in held))), len(held))
+        inside = matches[first : last + 1]
+        value = (len(frozenset().union(*(one.terms for one in inside))), len(inside))
         if value > best:
             best, chosen = value, (first, last)
     return chosen
 
 
-def _between_words(words: Sequence[Token], start: int, end: int) -> tuple[int, int]:
+def _move_off_words(words: Sequence[Token], start: int, end: int) -> tuple[int, int]:
     """Move both ends inwards off any word they cut; a word longer than the window is cut after all."""
     for word in words:
         if not word.unspaced and word.start < start < word.end:
@@ -82,7 +82,7 @@ def _between_words(words: Sequence[Token], start: int, end: int) -> tuple[int, i
     return start, end
 
 
-def _trimmed(text: str, start: int, end: int) -> Excerpt:
+def _strip(text: str, start: int, end: int) -> Excerpt:
     part = text[start:end]
     kept = part.strip()
     offset = start + len(part) - len(part.lstrip()) if kept else start

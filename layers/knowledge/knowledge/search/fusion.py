@@ -1,33 +1,41 @@
-"""Fusion of the two sides: values in, values out.
+"""Fusion, the second step of a search: from the candidates of both sides to ranked items. Values in, values out.
 
-A candidate is a passage with what each side measured; `lexical` must be comparable across scopes, which raw BM25 is
-not (see `lexical.py`). An item is represented by its best passage, and ranks count items.
+A passage has what each side measured of it. Lexical scores must be comparable across scopes, which raw BM25 is not
+(see `bm25.py`). An item is represented by its best passage, and ranks count items.
 
-Order is total: score, then item id. A candidate at least as good as another on both sides is never below it, because
-every step is monotone in each side and tied measures share a rank.
+Order is total: score, then item id. A passage at least as good as another on both sides is never below it, because
+every step is monotone in each side and equal scores share a rank.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
+from knowledge.requests import LEXICAL_MODES, SEMANTIC_MODES
+from knowledge.search.bm25 import rescore
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from knowledge.requests import Mode
+    from knowledge.search.analysis import AnalyzedQuery
+    from knowledge.search.retrieval import ScopeCandidates
 
-Measured = list[tuple[str, float]]
-"""Items and raw measures of the passages that one side found."""
-Fused = list[tuple[float, "Candidate"]]
+PassageScores = dict[tuple[str, int], float]
+"""One side's raw scores by passage: item id and start."""
+ItemScores = list[tuple[str, float]]
+"""Items and raw scores of the passages that one side found."""
+Scored = list[tuple[float, "Candidate"]]
 """Candidates with their fused scores."""
 
 RRF_K: Final = 60
 """The customary constant of reciprocal rank fusion; results hardly depend on it between 20 and 100."""
 
 _RRF_MAXIMUM: Final = 2 / (RRF_K + 1)
+"""First on both sides."""
 
 _DEVIATIONS: Final = 4.5
 """A pool's best usually lies so many standard deviations above its lowest; one further off counts for more."""
@@ -35,7 +43,7 @@ _DEVIATIONS: Final = 4.5
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage; `None` where a side did not retrieve it."""
+    """A passage with its raw scores; `None` where a side did not find it or was not asked."""
 
     item_id: str
     start: int
@@ -44,11 +52,11 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What the lexical side could have measured: a text with every word, and the passages that it left out."""
+class LexicalBounds:
+    """The score of a text with every word of the query, and what passages outside an incomplete pool may score."""
 
-    lexical_possible: float = 0.0
-    lexical_floor: float = 0.0
+    ideal_score: float = 0.0
+    cutoff_score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,124 +71,136 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One side's normalised measures (from 0, about 1 for a good best) and ranks of items, by raw measure."""
+    """One side's normalized scores (from 0, about 1 for a good best) and ranks of items, by raw score."""
 
-    normalised: Mapping[float, float]
+    normalized: Mapping[float, float]
     ranks: Mapping[float, int]
 
-    def weighted(self, weight: float) -> dict[float | None, float]:
-        """Shares in the fused score by raw measure; no measure, no share."""
-        return {None: 0.0, **{raw: weight * value for raw, value in self.normalised.items()}}
+    def weighted_scores(self, weight: float) -> dict[float | None, float]:
+        """Shares in the fused score by raw score; none for a passage that the side did not find."""
+        return {None: 0.0, **{raw: weight * value for raw, value in self.normalized.items()}}
+
+    def reciprocal_ranks(self) -> dict[float | None, float]:
+        """The same for reciprocal rank fusion."""
+        return {None: 0.0, **{raw: 1 / (RRF_K + rank) for raw, rank in self.ranks.items()}}
 
     @property
-    def top(self) -> float:
-        """What no normalised measure exceeds, at least 1."""
-        return max(1.0, *self.normalised.values()) if self.normalised else 1.0
+    def maximum(self) -> float:
+        """What no normalized score exceeds, at least 1."""
+        return max(1.0, *self.normalized.values()) if self.normalized else 1.0
 
-    def reciprocal(self) -> dict[float | None, float]:
-        """The same for reciprocal rank fusion."""
-        return {None: 0.0, **{raw: 1 / (RRF_K + position) for raw, position in self.ranks.items()}}
-
-    def rank(self, raw: float | None) -> int | None:
+    def rank_of(self, raw: float | None) -> int | None:
         return None if raw is None else self.ranks[raw]
 
 
-def rank(candidates: Iterable[Candidate], mode: Mode, alpha: float, evidence: Evidence) -> list[Ranked]:
+def fuse(candidates: Sequence[ScopeCandidates], query: AnalyzedQuery, mode: Mode, alpha: float) -> list[Ranked]:
+    """Rank what both sides of all scopes found; a side that the mode does not ask has no say."""
+    pools = [scope.lexical for scope in candidates]
+    rescored = rescore(pools, query.words)
+    lexical = {
+        hit.passage: score
+        for pool, scores in zip(pools, rescored.scores, strict=True)
+        for hit, score in zip(pool.pool.hits, scores, strict=True)
+    }
+    semantic = {hit.passage: hit.score for scope in candidates for hit in scope.semantic}
+    return rank(lexical, semantic, mode, alpha, LexicalBounds(rescored.ideal_score, rescored.cutoff_score))
+
+
+def rank(
+    lexical: PassageScores, semantic: PassageScores, mode: Mode, alpha: float, bounds: LexicalBounds
+) -> list[Ranked]:
     """Items in order of their fused score; `alpha` is the lexical weight of hybrid."""
-    pool = sorted(candidates, key=attrgetter("item_id", "start"))
-    lexical = _lexical_side(_measured(pool, attrgetter("lexical")), evidence)
-    semantic = _semantic_side(_measured(pool, attrgetter("semantic")))
-    best = _best_of_each_item(_fused(_asked(pool, mode), mode, alpha, lexical, semantic))
-    return [_ranked(one, score, lexical, semantic) for score, one in best]
+    words = lexical if mode in LEXICAL_MODES else {}
+    meaning = semantic if mode in SEMANTIC_MODES else {}
+    pool = [Candidate(*key, words.get(key), meaning.get(key)) for key in sorted(words.keys() | meaning.keys())]
+    left, right = _lexical_side(_by_item(words), bounds), _semantic_side(_by_item(meaning))
+    best = _best_of_each_item(_score(pool, mode, alpha, left, right))
+    return [Ranked(one, score, left.rank_of(one.lexical), right.rank_of(one.semantic)) for score, one in best]
 
 
-def _measured(pool: Iterable[Candidate], measure: Callable[[Candidate], float | None]) -> Measured:
-    return [(one.item_id, value) for one in pool if (value := measure(one)) is not None]
+def _by_item(scores: PassageScores) -> ItemScores:
+    return [(item_id, score) for (item_id, _), score in scores.items()]
 
 
-def _asked(pool: Sequence[Candidate], mode: Mode) -> Sequence[Candidate]:
-    """A passage counts only where a side that was asked found it."""
-    if mode == "lexical":
-        return [one for one in pool if one.lexical is not None]
-    if mode == "semantic":
-        return [one for one in pool if one.semantic is not None]
-    return pool
-
-
-def _fused(pool: Sequence[Candidate], mode: Mode, alpha: float, lexical: _Side, semantic: _Side) -> Fused:
+def _score(pool: Sequence[Candidate], mode: Mode, alpha: float, lexical: _Side, semantic: _Side) -> Scored:
+    """Reciprocal rank fusion, or the weighted sum of normalized scores, each as a share of its maximum."""
     if mode == "rrf":
-        shares, top = (lexical.reciprocal(), semantic.reciprocal()), _RRF_MAXIMUM
+        words, meaning, maximum = lexical.reciprocal_ranks(), semantic.reciprocal_ranks(), _RRF_MAXIMUM
     else:
         weight = {"lexical": 1.0, "semantic": 0.0}.get(mode, alpha)
-        shares = lexical.weighted(weight), semantic.weighted(1 - weight)
-        top = weight * lexical.top + (1 - weight) * semantic.top
-    words, meaning = shares
-    return [((words[one.lexical] + meaning[one.semantic]) / top, one) for one in pool]
+        words, meaning = lexical.weighted_scores(weight), semantic.weighted_scores(1 - weight)
+        maximum = weight * lexical.maximum + (1 - weight) * semantic.maximum
+    return [((words[one.lexical] + meaning[one.semantic]) / maximum, one) for one in pool]
 
 
-def _ranked(candidate: Candidate, score: float, lexical: _Side, semantic: _Side) -> Ranked:
-    return Ranked(candidate, score, lexical.rank(candidate.lexical), semantic.rank(candidate.semantic))
-
-
-def _best_of_each_item(fused: Fused) -> Fused:
-    """In order of score; what is given is in order of items, and stays so where scores are equal."""
+def _best_of_each_item(scored: Scored) -> Scored:
+    """In order of score; candidates come in order of item ids, and the stable sort keeps that for equal scores."""
     best: dict[str, tuple[float, Candidate]] = {}
-    for one in fused:
+    for one in scored:
         known = best.get(one[1].item_id)
         if known is None or one[0] > known[0]:
             best[one[1].item_id] = one
     return sorted(best.values(), key=itemgetter(0), reverse=True)
 
 
-def _lexical_side(found: Measured, evidence: Evidence) -> _Side:
-    """BM25 has a natural zero, and a best that may be poor: the evidence is how near it comes to what is possible.
+def _lexical_side(found: ItemScores, bounds: LexicalBounds) -> _Side:
+    """BM25 has a natural zero, and a best that may be poor: `query coverage` says how near it comes to the ideal score.
 
-    Of that, a passage gets the mean of its share in the best and its place in the pool. The evidence counts by its
-    root: in full it would punish long questions, not at all it would make a stray word a perfect match.
+        coverage   = sqrt(best / ideal)
+        normalized = coverage * (score / best + (score - cutoff) / spread) / 2
+
+    The square root, because coverage in full would punish long questions, and without any a stray word would be a
+    perfect match. The mean of two shares, because each fails where the other holds: by its share in the best alone,
+    the last of a large pool of equals would count almost in full, and by its height above the cutoff alone, the
+    lowest hit of a small pool for nothing.
     """
-    raw = {value for _, value in found}
+    raw = {score for _, score in found}
     best = max(raw, default=0.0)
     if best <= 0:
-        return _Side(dict.fromkeys(raw, 1.0), _item_ranks(found, raw))
-    top = math.sqrt(best / max(best, evidence.lexical_possible))
-    # Where nothing was left out, what was not found scores nothing: the place is the share.
-    places = _places(found, evidence.lexical_floor) if evidence.lexical_floor > 0 else {one: one / best for one in raw}
-    normalised = {value: top * (max(value, 0.0) / best + max(places[value], 0.0)) / 2 for value in raw}
-    return _Side(normalised, _item_ranks(found, raw))
+        return _Side(dict.fromkeys(raw, 1.0), _rank_items(found, raw))
+    coverage = math.sqrt(best / max(best, bounds.ideal_score))
+    # Where nothing was cut off, what was not found scores nothing: both shares are the same.
+    cut_off = bounds.cutoff_score > 0
+    heights = _normalize(found, bounds.cutoff_score) if cut_off else {score: score / best for score in raw}
+    normalized = {score: coverage * (max(score, 0.0) / best + max(heights[score], 0.0)) / 2 for score in raw}
+    return _Side(normalized, _rank_items(found, raw))
 
 
-def _semantic_side(found: Measured) -> _Side:
-    """Cosines have no zero of their own: only places in this pool count."""
-    places = _places(found, min((value for _, value in found), default=0.0))
-    return _Side(places, _item_ranks(found, places))
+def _semantic_side(found: ItemScores) -> _Side:
+    """Cosines have no zero of their own: only how they lie in this pool counts."""
+    normalized = _normalize(found, min((score for _, score in found), default=0.0))
+    return _Side(normalized, _rank_items(found, normalized))
 
 
-def _places(found: Measured, low: float) -> dict[float, float]:
-    """From 0 at `low` to about 1; beyond it for a best far ahead. Equal measures count in full."""
-    values = [value for _, value in found]
-    width = _width(values, low)
-    return {value: (value - low) / width if width > 0 else 1.0 for value in set(values)}
+def _normalize(found: ItemScores, low: float) -> dict[float, float]:
+    """From 0 at `low` to about 1; beyond it for a best far ahead. Equal scores count in full."""
+    scores = [score for _, score in found]
+    spread = _spread(scores, low)
+    return {score: (score - low) / spread if spread > 0 else 1.0 for score in set(scores)}
 
 
-def _width(values: Sequence[float], low: float) -> float:
-    """The band that a pool's measures fill, without what lies far ahead: the range of a small pool, else the spread."""
-    if not values:
+def _spread(scores: Sequence[float], low: float) -> float:
+    """The band that a pool's scores fill: the range of a small pool, else so many standard deviations.
+
+    Min-max normalization alone would let a single best far ahead press all others down to nothing.
+    """
+    if not scores:
         return 0.0
-    mean = math.fsum(values) / len(values)
-    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
-    return min(max(values) - low, _DEVIATIONS * spread)
+    mean = math.fsum(scores) / len(scores)
+    deviation = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
+    return min(max(scores) - low, _DEVIATIONS * deviation)
 
 
-def _item_ranks(found: Measured, raw: Iterable[float]) -> dict[float, int]:
-    """Rank of a passage = 1 + number of items with a better passage, its own among them."""
+def _rank_items(found: ItemScores, raw: Iterable[float]) -> dict[float, int]:
+    """Competition ranking by raw score: 1 + the number of items with a better passage, the passage's own among them."""
     best: dict[str, float] = {}
-    for item, value in found:
-        best[item] = max(value, best.get(item, value))
+    for item_id, score in found:
+        best[item_id] = max(score, best.get(item_id, score))
     ordered = sorted(best.values(), reverse=True)
     ranks: dict[float, int] = {}
     ahead = 0
-    for value in sorted(raw, reverse=True):
-        while ahead < len(ordered) and ordered[ahead] > value:
+    for score in sorted(raw, reverse=True):
+        while ahead < len(ordered) and ordered[ahead] > score:
             ahead += 1
-        ranks[value] = ahead + 1
+        ranks[score] = ahead + 1
     return ranks

@@ -1,14 +1,15 @@
-"""Candidates of both sides from the caller's scopes: every query of a search that comes before the fusion."""
+"""Retrieval, the first step of a search: the candidates of both sides from each of the caller's scopes."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from knowledge.requests import MAX_RESULTS
-from knowledge.search.analysis import query_terms
-from knowledge.search.bm25 import Counted, Pool, count
+from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
+from knowledge.requests import LEXICAL_MODES, MAX_RESULTS
+from knowledge.search.bm25 import CandidatePool, TermCounts, count_terms
 from knowledge.store.concurrency import gather_all, gather_pair
 
 if TYPE_CHECKING:
@@ -16,88 +17,117 @@ if TYPE_CHECKING:
 
     from knowledge.embedding.providers import Vectors
     from knowledge.requests import SearchRequest
+    from knowledge.search.analysis import AnalyzedQuery
     from knowledge.store.revision import Retrieved
     from knowledge.store.snapshot import Snapshot
 
     Side = Callable[[Sequence[str], int], Awaitable[list[Retrieved]]]
 
 POOL_DEPTH: Final = 128
-"""Passages asked of each side at first; fixed, so that the first k results are the same for every k."""
+"""Passages that each side is first asked for; fixed, so that the first k results are the same for every k."""
 
 DEEPENING: Final = 4
 """Growth of the depth while a few long items crowd the pool."""
 
-_LEXICAL_MODES: Final = frozenset({"hybrid", "lexical", "rrf"})
-SEMANTIC_MODES: Final = frozenset({"hybrid", "semantic", "rrf"})
+HAND_OVER_SECONDS: Final = 0.002
+"""Longest wait for the embedding's thread; it takes a tenth of a millisecond, and longer only while all are busy."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A request with its words analysed and, where a semantic side is asked, its vector on the way."""
-
-    request: SearchRequest
-    words: list[tuple[str, ...]]
-    vector: asyncio.Task[Vectors] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One scope's passages; bases that are out of service; and whether the base asked for is here to be seen."""
+class ScopeCandidates:
+    """What both sides found in one scope, its archived bases, and whether the requested base is visible in it."""
 
     snapshot: Snapshot
-    lexical: Counted
+    lexical: TermCounts
     semantic: tuple[Retrieved, ...]
-    hidden_bases: frozenset[str]
+    archived_bases: frozenset[str]
     base_visible: bool
 
 
-async def retrieve(snapshots: Sequence[Snapshot], question: Question) -> list[Found]:
-    """Search all scopes side by side. Any failure fails the whole search: a part is not an answer."""
-    return await gather_all(_search_scope(snapshot, question) for snapshot in snapshots)
+def start_embedding(query: str, embed: Callable[[str], Vectors]) -> asyncio.Future[Vectors]:
+    """Start to embed a query in a thread; the future raises `StorageUnavailableError` where that fails.
+
+    Whoever starts it cancels it when the search has ended, whatever came of it.
+    """
+    started = threading.Event()
+
+    def work() -> Vectors:
+        started.set()
+        return _embed(query, embed)
+
+    vector = asyncio.get_running_loop().run_in_executor(None, work)
+    # A search that fails first never awaits its vector; the loop would report an exception that nobody retrieved.
+    vector.add_done_callback(lambda done: done.cancelled() or done.exception())
+    # A new thread gets its turn when this one waits for something, which would be a tenth of a search later: so wait.
+    started.wait(HAND_OVER_SECONDS)
+    return vector
 
 
-async def _search_scope(snapshot: Snapshot, question: Question) -> Found:
-    base_id = question.request.base_id
+async def retrieve(
+    snapshots: Sequence[Snapshot], request: SearchRequest, query: AnalyzedQuery, vector: asyncio.Future[Vectors] | None
+) -> list[ScopeCandidates]:
+    """Search all scopes side by side, on the sides that the request's mode asks; `vector` is `None` without semantics.
+
+    Any failure fails the whole search, because a part is not an answer. Raises `ResourceUnavailableError` where the
+    requested base is visible in no scope.
+    """
+    found = await gather_all(_retrieve_from(snapshot, request, query, vector) for snapshot in snapshots)
+    if request.base_id and not any(scope.base_visible for scope in found):
+        raise ResourceUnavailableError
+    return found
+
+
+def _embed(query: str, embed: Callable[[str], Vectors]) -> Vectors:
+    try:
+        return embed(query)
+    except Exception as error:
+        raise StorageUnavailableError from error
+
+
+async def _retrieve_from(
+    snapshot: Snapshot, request: SearchRequest, query: AnalyzedQuery, vector: asyncio.Future[Vectors] | None
+) -> ScopeCandidates:
+    base_id = request.base_id
     await snapshot.prepare()
-    sides, (hidden, visible) = await gather_pair(
-        gather_pair(_lexical(snapshot, question), _semantic(snapshot, question)),
-        gather_pair(snapshot.archived_bases(), _base_visible(snapshot, base_id)),
+    (lexical, semantic), (archived, published) = await gather_pair(
+        gather_pair(_search_lexical(snapshot, request, query), _search_semantic(snapshot, base_id, vector)),
+        gather_pair(snapshot.archived_bases(), _has_published(snapshot, base_id)),
     )
-    lexical, semantic = sides
-    return Found(snapshot, lexical, semantic, hidden, visible and base_id not in hidden)
+    return ScopeCandidates(snapshot, lexical, semantic, archived, published and base_id not in archived)
 
 
-async def _base_visible(snapshot: Snapshot, base_id: str) -> bool:
+async def _has_published(snapshot: Snapshot, base_id: str) -> bool:
     return not base_id or await snapshot.has_published(base_id)
 
 
-async def _lexical(snapshot: Snapshot, question: Question) -> Counted:
-    terms = " ".join(query_terms(question.words))
-    base_id = question.request.base_id
-    if question.request.mode not in _LEXICAL_MODES or not terms:
-        return count(Pool((), 0, complete=True), question.words)
+async def _search_lexical(snapshot: Snapshot, request: SearchRequest, query: AnalyzedQuery) -> TermCounts:
+    if request.mode not in LEXICAL_MODES or not query.terms:
+        return count_terms(CandidatePool((), 0, complete=True), query.terms)
+    joined = " ".join(query.terms)
 
     async def side(exclude: Sequence[str], limit: int) -> list[Retrieved]:
-        return await snapshot.lexical(terms, base_id, exclude, limit)
+        return await snapshot.lexical(joined, request.base_id, exclude, limit)
 
-    passages, hits = await gather_pair(snapshot.passages(), _deepened(side))
-    # Counted here, while the semantic side is still on its way.
-    return count(Pool(hits, passages, complete=len(hits) < POOL_DEPTH), question.words)
+    passages, hits = await gather_pair(snapshot.passages(), _deepen(side))
+    # Counted here, while the semantic side is still being searched.
+    return count_terms(CandidatePool(hits, passages, complete=len(hits) < POOL_DEPTH), query.terms)
 
 
-async def _semantic(snapshot: Snapshot, question: Question) -> tuple[Retrieved, ...]:
-    if question.vector is None:
+async def _search_semantic(
+    snapshot: Snapshot, base_id: str, vector: asyncio.Future[Vectors] | None
+) -> tuple[Retrieved, ...]:
+    if vector is None:
         return ()
     # Shielded: one scope that fails must not cancel the vector that the others wait for.
-    vector = await asyncio.shield(question.vector)
+    embedded = await asyncio.shield(vector)
 
     async def side(exclude: Sequence[str], limit: int) -> list[Retrieved]:
-        return await snapshot.semantic(vector, question.request.base_id, exclude, limit)
+        return await snapshot.semantic(embedded, base_id, exclude, limit)
 
-    return await _deepened(side)
+    return await _deepen(side)
 
 
-async def _deepened(side: Side) -> tuple[Retrieved, ...]:
+async def _deepen(side: Side) -> tuple[Retrieved, ...]:
     """Ask further, without the items already found, until there are enough items or no more passages."""
     hits: list[Retrieved] = []
     items: set[str] = set()

@@ -1,117 +1,65 @@
-"""Ranked search: the caller's scopes side by side, both sides at once, passages fused, items answered."""
+"""Ranked search in three steps: retrieve the candidates of every scope, fuse them into ranked items, show the first."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
+from knowledge.errors import StorageUnavailableError
 from knowledge.results import Scores, SearchAnswer, SearchHit
-from knowledge.search.analysis import query_terms, query_words
-from knowledge.search.bm25 import compare
-from knowledge.search.excerpts import excerpt
-from knowledge.search.fusion import Candidate, Evidence, rank
-from knowledge.search.retrieval import SEMANTIC_MODES, Question, retrieve
+from knowledge.search.analysis import analyze_query
+from knowledge.search.excerpts import extract_excerpt
+from knowledge.search.fusion import fuse
+from knowledge.search.retrieval import retrieve
 from knowledge.store.concurrency import gather_all
+from knowledge.store.revision import is_readable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    import asyncio
+    from collections.abc import Iterator, Sequence
 
     from knowledge.embedding.providers import Vectors
     from knowledge.requests import SearchRequest
+    from knowledge.search.analysis import AnalyzedQuery
     from knowledge.search.fusion import Ranked
-    from knowledge.search.retrieval import Found
+    from knowledge.search.retrieval import ScopeCandidates
     from knowledge.store.revision import Head, PassageRow, Retrieved
     from knowledge.store.snapshot import Snapshot
 
     Passage = tuple[str, int]
     Shown = tuple[dict[str, Head], dict[Passage, PassageRow]]
 
-HAND_OVER_SECONDS: Final = 0.002
-"""Longest wait for the embedding's thread; it takes a tenth of a millisecond, and longer only while all are busy."""
-
 
 async def search(
-    snapshots: Sequence[Snapshot], request: SearchRequest, embed: Callable[[str], Vectors]
+    snapshots: Sequence[Snapshot], request: SearchRequest, vector: asyncio.Future[Vectors] | None
 ) -> SearchAnswer:
-    """Answer a request over one snapshot of each scope that the caller may read and that has any knowledge."""
-    with asked(request, embed) as question:
-        return await answer(snapshots, question)
+    """Answer a request over one snapshot of each scope that the caller may read and that has any knowledge.
 
-
-@contextmanager
-def asked(request: SearchRequest, embed: Callable[[str], Vectors]) -> Iterator[Question]:
-    """A request's question, to be answered inside; its vector is on the way meanwhile, beside whatever is awaited."""
-    semantic = request.mode in SEMANTIC_MODES
-    vector = asyncio.ensure_future(_embedded(_begun(request.query, embed))) if semantic else None
-    try:
-        yield Question(request, query_words(request.query), vector)
-    finally:
-        if vector is not None and not vector.cancel() and not vector.cancelled():
-            # Seen, though nobody may have waited for it: else the loop would complain.
-            vector.exception()
-
-
-async def answer(snapshots: Sequence[Snapshot], question: Question) -> SearchAnswer:
-    """The answer over one snapshot of each scope."""
-    request, found = question.request, await retrieve(snapshots, question)
-    if request.base_id and not any(one.base_visible for one in found):
-        raise ResourceUnavailableError
-    alpha = request.alpha if request.mode == "hybrid" else None
-    return SearchAnswer(request.mode, alpha, tuple(await _hits(found, question)))
-
-
-def _begun(query: str, embed: Callable[[str], Vectors]) -> asyncio.Future[Vectors]:
-    """The embedding, already going on in a thread.
-
-    A new thread gets its turn when this one waits for something, which would be a tenth of a search later: so wait.
+    `vector` is the query's, possibly still being made, and `None` where the request's mode has no semantic side.
     """
-    started = threading.Event()
-
-    def work() -> Vectors:
-        started.set()
-        return embed(query)
-
-    made = asyncio.get_running_loop().run_in_executor(None, work)
-    started.wait(HAND_OVER_SECONDS)
-    return made
+    query = analyze_query(request.query)
+    return await answer(await retrieve(snapshots, request, query, vector), request, query)
 
 
-async def _embedded(made: asyncio.Future[Vectors]) -> Vectors:
-    try:
-        return await made
-    except Exception as error:
-        raise StorageUnavailableError from error
+async def answer(candidates: Sequence[ScopeCandidates], request: SearchRequest, query: AnalyzedQuery) -> SearchAnswer:
+    """Fuse and show what was retrieved; the request's mode may ask fewer sides than were searched."""
+    ranked = fuse(candidates, query, request.mode, request.alpha)
+    hits = await show(candidates, ranked, query, request.max_results)
+    return SearchAnswer(request.mode, request.alpha if request.mode == "hybrid" else None, tuple(hits))
 
 
-def _fused(found: Sequence[Found], question: Question) -> list[Ranked]:
-    pools = [one.lexical for one in found]
-    comparable = compare(pools, question.words)
-    lexical = {
-        hit.passage: score
-        for pool, scores in zip(pools, comparable.scores, strict=True)
-        for hit, score in zip(pool.pool.hits, scores, strict=True)
-    }
-    semantic = {hit.passage: hit.score for one in found for hit in one.semantic}
-    candidates = [Candidate(*key, lexical.get(key), semantic.get(key)) for key in lexical.keys() | semantic.keys()]
-    evidence = Evidence(comparable.possible, comparable.floor)
-    return rank(candidates, question.request.mode, question.request.alpha, evidence)
-
-
-async def _hits(found: Sequence[Found], question: Question) -> list[SearchHit]:
-    """The first ranked items that may be shown, with their texts."""
-    wanted = question.request.max_results
-    terms = frozenset(query_terms(question.words))
-    passages = _by_passage(found)
+async def show(
+    candidates: Sequence[ScopeCandidates], ranked: Sequence[Ranked], query: AnalyzedQuery, limit: int
+) -> list[SearchHit]:
+    """The first ranked items that are readable, with their texts; raises `StorageUnavailableError` for a lost text."""
+    passages = _by_passage(candidates)
+    terms = frozenset(query.terms)
     hits: list[SearchHit] = []
-    for chunk in _chunks(_fused(found, question), wanted):
-        shown = await _shown(found, [passages[_key(one)][0] for one in chunk])
+    for chunk in _chunks(ranked, limit):
+        shown = await _load(candidates, [passages[_key(one)] for one in chunk])
         hits += [hit for one in chunk if (hit := _hit(one, passages[_key(one)], shown, terms)) is not None]
-        if len(hits) >= wanted:
+        if len(hits) >= limit:
             break
-    return hits[:wanted]
+    return hits[:limit]
 
 
 def _chunks(ranked: Sequence[Ranked], size: int) -> Iterator[Sequence[Ranked]]:
@@ -122,33 +70,30 @@ def _key(ranked: Ranked) -> Passage:
     return (ranked.candidate.item_id, ranked.candidate.start)
 
 
-def _by_passage(found: Sequence[Found]) -> dict[Passage, tuple[Retrieved, float | None]]:
-    """What was retrieved, with the raw BM25 of its own scope."""
-    semantic = {hit.passage: (hit, None) for one in found for hit in one.semantic}
-    return {**semantic, **{hit.passage: (hit, hit.score) for one in found for hit in one.lexical.pool.hits}}
+def _by_passage(candidates: Sequence[ScopeCandidates]) -> dict[Passage, Retrieved]:
+    """Candidates by passage; of one that both sides found, the lexical side's, whose score is the raw BM25."""
+    semantic = {hit.passage: hit for scope in candidates for hit in scope.semantic}
+    return {**semantic, **{hit.passage: hit for scope in candidates for hit in scope.lexical.pool.hits}}
 
 
-async def _shown(found: Sequence[Found], hits: Sequence[Retrieved]) -> Shown:
-    """Heads that readers may see, and the texts, one wave over all scopes."""
-    mine = [(one, [hit for hit in hits if hit.scope == one.snapshot.scope]) for one in found]
-    parts = await gather_all(_shown_in(one, own) for one, own in mine if own)
+async def _load(candidates: Sequence[ScopeCandidates], hits: Sequence[Retrieved]) -> Shown:
+    """Heads that readers may see, and the passages' texts, from all scopes side by side."""
+    by_scope = [(scope, [hit for hit in hits if hit.scope == scope.snapshot.scope]) for scope in candidates]
+    parts = await gather_all(_load_from(scope, own) for scope, own in by_scope if own)
     heads = {item: head for part, _ in parts for item, head in part.items()}
     return heads, {key: row for _, part in parts for key, row in part.items()}
 
 
-async def _shown_in(found: Found, hits: Sequence[Retrieved]) -> Shown:
-    heads, texts = await found.snapshot.shown(hits)
-    visible = {
-        item: head for item, head in heads.items() if head.published and head.revision.base_id not in found.hidden_bases
-    }
-    return visible, texts
+async def _load_from(scope: ScopeCandidates, hits: Sequence[Retrieved]) -> Shown:
+    heads, texts = await scope.snapshot.shown(hits)
+    archived = scope.archived_bases
+    readable = {item: head for item, head in heads.items() if is_readable(head.state, head.revision.base_id, archived)}
+    return readable, texts
 
 
-def _hit(
-    ranked: Ranked, retrieved: tuple[Retrieved, float | None], shown: Shown, terms: frozenset[str]
-) -> SearchHit | None:
-    found, raw = retrieved
-    head, row = shown[0].get(found.item_id), shown[1].get(found.passage)
+def _hit(ranked: Ranked, retrieved: Retrieved, shown: Shown, terms: frozenset[str]) -> SearchHit | None:
+    heads, texts = shown
+    head, row = heads.get(retrieved.item_id), texts.get(retrieved.passage)
     if head is None:
         return None
     if row is None:
@@ -156,6 +101,8 @@ def _hit(
         raise StorageUnavailableError
     if row.revision_id != head.revision.revision_id:
         return None
-    part = excerpt(row.text, terms)
+    excerpt = extract_excerpt(row.text, terms)
+    # What is shown of the lexical side is the raw score of the passage's own scope, not the rescored one.
+    raw = None if ranked.lexical_rank is None else retrieved.score
     scores = Scores(ranked.score, raw, ranked.candidate.semantic, ranked.lexical_rank, ranked.semantic_rank)
-    return SearchHit(head.revision, part.text, row.start + part.offset, row.heading, scores)
+    return SearchHit(head.revision, excerpt.text, row.start + excerpt.offset, row.heading, scores)

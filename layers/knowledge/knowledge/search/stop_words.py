@@ -1,7 +1,7 @@
-"""Words that carry grammar and no topic, for the languages whose queries are told apart by them.
+"""Stop words: words that carry grammar and no topic, for the languages that a query is recognized by.
 
-Only queries are thinned, and only when a query holds at least three of one language's function words: a question is
-recognised by its grammar, while keywords and headings such as `die hard` or `use of the cache` stay as they are.
+Only queries are thinned, and only when a query holds at least three of one language's stop words: a question is
+recognized by its grammar, while keywords and headings such as `die hard` or `use of the cache` stay as they are.
 Nothing stored depends on these lists. Spelling is folded (no accents, lower case).
 """
 
@@ -49,22 +49,22 @@ welche welchem welchen welcher welches wem wen wenn wer werden weshalb wie wiede
 wurde wurden zu zum zur zwar zwischen
 """
 
-FUNCTION_WORDS: Final[dict[str, frozenset[str]]] = {
+STOP_WORDS: Final[dict[str, frozenset[str]]] = {
     "en": frozenset(_ENGLISH.split()),
     "es": frozenset(_SPANISH.split()),
     "pt": frozenset(_PORTUGUESE.split()),
     "de": frozenset(_GERMAN.split()),
 }
 
-ENOUGH: Final = 3
-"""Function words of one language in a query that make it a sentence of that language."""
+SENTENCE_STOP_WORDS: Final = 3
+"""Stop words of one language in a query that make it a sentence of that language."""
 
 
-def function_words_of(words: Sequence[str]) -> frozenset[str]:
-    """The function words among a query's folded words, by the language or languages that has most of them."""
-    counts = {language: sum(word in known for word in words) for language, known in FUNCTION_WORDS.items()}
+def find_stop_words(words: Sequence[str]) -> frozenset[str]:
+    """The stop words among a query's folded words, of the language or languages that have most of them there."""
+    counts = {language: sum(word in known for word in words) for language, known in STOP_WORDS.items()}
     most = max(counts.values())
-    if most < ENOUGH:
+    if most < SENTENCE_STOP_WORDS:
         return frozenset()
-    likely = [FUNCTION_WORDS[language] for language, count in counts.items() if count == most]
+    likely = [STOP_WORDS[language] for language, count in counts.items() if count == most]
     return frozenset(word for word in words if any(word in known for known in likely))
