@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -29,9 +28,6 @@ POOL_DEPTH: Final = 128
 DEEPENING: Final = 4
 """Growth of the depth while a few long items crowd the pool."""
 
-HAND_OVER_SECONDS: Final = 0.002
-"""Longest wait for the embedding's thread; it takes a tenth of a millisecond, and longer only while all are busy."""
-
 
 @dataclass(frozen=True, slots=True)
 class ScopeCandidates:
@@ -49,17 +45,9 @@ def start_embedding(query: str, embed: Callable[[str], Vectors]) -> asyncio.Futu
 
     Whoever starts it cancels it when the search has ended, whatever came of it.
     """
-    started = threading.Event()
-
-    def work() -> Vectors:
-        started.set()
-        return _embed(query, embed)
-
-    vector = asyncio.get_running_loop().run_in_executor(None, work)
+    vector = asyncio.get_running_loop().run_in_executor(None, _embed, query, embed)
     # A search that fails first never awaits its vector; the loop would report an exception that nobody retrieved.
     vector.add_done_callback(lambda done: done.cancelled() or done.exception())
-    # A new thread gets its turn when this one waits for something, which would be a tenth of a search later: so wait.
-    started.wait(HAND_OVER_SECONDS)
     return vector
 
 
