@@ -13,9 +13,12 @@ import pytest
 import knowledge
 from knowledge import errors, service
 
-_LOADED: Final = (
-    "import json, sys; before = set(sys.modules); {work}; print(json.dumps(sorted(set(sys.modules) - before)))"
-)
+_LOADED: Final = """\
+import json, sys
+before = set(sys.modules)
+{work}
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
 
 
 def loaded_by(work: str) -> list[str]:

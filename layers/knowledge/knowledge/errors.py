@@ -1,4 +1,4 @@
-"""What can go wrong, as one tree.
+"""Failures that a caller is told about, as one tree.
 
     KnowledgeError                     envelope type        code
     ├── RuntimeDisabledError           knowledge_unavailable  knowledge_runtime_disabled
@@ -37,7 +37,7 @@ class KnowledgeError(Exception):
 
 
 class RuntimeDisabledError(KnowledgeError):
-    """The operator's run-time switch is off."""
+    """The operator has switched the tool off."""
 
     envelope = UNAVAILABLE
     code = "knowledge_runtime_disabled"
@@ -110,7 +110,7 @@ class DatasetMismatchError(KnowledgeError):
 
 
 class InternalError(KnowledgeError):
-    """Anything unforeseen; the correlation id is all that leaves the process."""
+    """Anything unforeseen; nothing but the correlation id leaves the process."""
 
     def __init__(self, correlation_id: str) -> None:
         super().__init__(f"The call failed for an unexpected reason. Quote {correlation_id} to the operator.")

@@ -1,4 +1,4 @@
-"""Addressed reads: one window of one revision, joined from the passages that tile it, or not at all."""
+"""Addressed reads: one window of one revision, joined from passages that cover it without a gap, or refused."""
 
 from __future__ import annotations
 
@@ -9,36 +9,37 @@ from typing import TYPE_CHECKING
 from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.results import ReadAnswer
 from knowledge.store.concurrency import gather_all, gather_pair
+from knowledge.store.revision import is_readable
 from knowledge.store.schema import FARTHEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from knowledge.requests import ReadRequest
-    from knowledge.store.revision import Head, PassageRow, RevisionInfo
+    from knowledge.store.revision import PassageRow, RevisionInfo
     from knowledge.store.snapshot import Snapshot
 
 
 async def read(snapshots: Sequence[Snapshot], request: ReadRequest) -> ReadAnswer:
     """Read a window over one snapshot of each scope the caller may read.
 
-    Raises `ResourceUnavailableError`, the same for all reasons, when the revision is not to be read, and
-    `StorageUnavailableError` when its stored passages do not tile the window.
+    Raises `ResourceUnavailableError`, the same for all reasons, when the revision is not readable, and
+    `StorageUnavailableError` when its stored passages do not cover the window.
     """
     located = await gather_all(_locate(snapshot, request) for snapshot in snapshots)
     readable = [found for found in located if found is not None]
     if not readable:
         raise ResourceUnavailableError
     found = readable[0]
-    rows = await _passages(found, request)
-    content = "".join(_clipped(row, request) for row in rows)
+    rows = await _read_passages(found, request)
+    content = "".join(_clip(row, request) for row in rows)
     locator = rows[0].heading if rows else ""
     return ReadAnswer(found.revision, found.is_current, content, locator, request.offset, request.limit)
 
 
 @dataclass(frozen=True, slots=True)
-class _Located:
-    """A revision that may be read; `current` holds those passages of its item's current revision that are wanted."""
+class _LocatedRevision:
+    """A readable revision; `current` holds the passages of its item's current revision that overlap the window."""
 
     snapshot: Snapshot
     revision: RevisionInfo
@@ -46,50 +47,47 @@ class _Located:
     current: list[PassageRow]
 
 
-async def _locate(snapshot: Snapshot, request: ReadRequest) -> _Located | None:
+async def _locate(snapshot: Snapshot, request: ReadRequest) -> _LocatedRevision | None:
     # Where the text ends is not known yet; no text reaches as far as an offset may.
     start = min(request.offset, FARTHEST)
-    found, hidden = await gather_pair(
+    found, archived = await gather_pair(
         snapshot.addressed(request.item_id, request.revision_id, start, start + request.limit),
         snapshot.archived_bases(),
     )
     head = found.head
-    if head is None or not head.published or head.revision.base_id in hidden:
+    if head is None or not is_readable(head.state, head.revision.base_id, archived):
         return None
     if request.base_id and request.base_id != head.revision.base_id:
         return None
     chosen = found.history if request.revision_id else head
     if chosen is None:
         return None
-    return _Located(snapshot, chosen.revision, _is_current(head, chosen), found.passages)
+    is_current = chosen.revision.revision_id == head.revision.revision_id
+    return _LocatedRevision(snapshot, chosen.revision, is_current, found.passages)
 
 
-def _is_current(head: Head, chosen: Head) -> bool:
-    return head.revision.revision_id == chosen.revision.revision_id
-
-
-async def _passages(found: _Located, request: ReadRequest) -> list[PassageRow]:
+async def _read_passages(found: _LocatedRevision, request: ReadRequest) -> list[PassageRow]:
     revision, start = found.revision, request.offset
     end = min(start + request.limit, revision.total_chars)
     if start >= end:
         return []
     rows = [row for row in found.current if row.revision_id == revision.revision_id]
-    if found.is_current and _tiles(rows, start, end):
+    if found.is_current and _covers(rows, start, end):
         return rows
-    # The archive's handle may be older than the head that names the revision: look again before giving up.
+    # The archive's handle may be older than the head that names the revision: open it again before giving up.
     for fresh in (False, True):
         rows = await found.snapshot.archived_window(revision.item_id, revision.revision_id, start, end, fresh=fresh)
-        if _tiles(rows, start, end):
+        if _covers(rows, start, end):
             return rows
     raise StorageUnavailableError
 
 
-def _tiles(rows: Sequence[PassageRow], start: int, end: int) -> bool:
+def _covers(rows: Sequence[PassageRow], start: int, end: int) -> bool:
     """Whether ordered rows cover [start, end) without a gap or an overlap."""
     if not rows or rows[0].start > start or rows[-1].end < end:
         return False
     return all(before.end == after.start for before, after in pairwise(rows))
 
 
-def _clipped(row: PassageRow, request: ReadRequest) -> str:
+def _clip(row: PassageRow, request: ReadRequest) -> str:
     return row.text[max(0, request.offset - row.start) : request.offset + request.limit - row.start]

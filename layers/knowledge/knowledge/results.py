@@ -1,4 +1,4 @@
-"""What a search and a read answer with: values, and the one place that knows their JSON form."""
+"""Answers of searches and reads, as values; the one module that knows their JSON form."""
 
 from __future__ import annotations
 

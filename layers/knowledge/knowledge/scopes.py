@@ -1,4 +1,4 @@
-"""Scopes: the wall between tenants. An item belongs to exactly one scope, and reading follows the scope alone."""
+"""Scopes separate tenants: an item belongs to exactly one scope, and who may read it follows from the scope alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TABLE_DIGITS = 40
 
 @dataclass(frozen=True, slots=True, order=True)
 class Scope:
-    """One owner's or one team's share of the knowledge. Ids are compared byte for byte, never normalised."""
+    """One owner's or one team's share of the knowledge. Ids are compared byte for byte, never normalized."""
 
     kind: ScopeKind
     id: str
@@ -31,7 +31,7 @@ class Scope:
 
     @property
     def current_table(self) -> str:
-        """Name of the table with all that may be seen now."""
+        """Name of the table with current revisions and heads."""
         return f"current_{self._digest}"
 
     @property
@@ -56,7 +56,7 @@ def parse_scope(name: str) -> Scope:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, from verified claims alone. `permissions` are the OAuth scopes of the token."""
+    """Who calls, as verified claims say. `permissions` are the OAuth scopes of the token."""
 
     owner_id: str
     team_ids: tuple[str, ...] = ()
@@ -71,7 +71,11 @@ class Caller:
 
 
 def authorized_scopes(caller: Caller | None, required: str) -> tuple[Scope, ...]:
-    """Resolve a caller to its scopes, or say why it may read nothing."""
+    """Resolve a caller to its scopes.
+
+    Raises `ScopeRequiredError` for no verified caller or one without the permission `required`, `InvalidRequestError`
+    for one with more than `MAX_SCOPES` scopes.
+    """
     if caller is None or not caller.owner_id:
         raise ScopeRequiredError("No verified caller: the token must name an owner.")
     if required and required not in caller.permissions:
