@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import subprocess
-import sys
-
 import pytest
 
-from authorizer.app import compose
 from authorizer.settings import Settings, UsageKeys, is_secure, settings_from
 from knowledge.claims import ClaimNames
 
@@ -66,37 +61,3 @@ def test_everything_can_be_set() -> None:
 )
 def test_keys_come_over_tls_or_from_this_machine(url: str, secure: bool) -> None:  # noqa: FBT001 - a column of the table
     assert is_secure(url) is secure
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {},
-        {"ISSUER": "http://auth.example.com"},
-        {"ISSUER": "https://auth.example.com", "TIER_KEYS": "free"},
-        {"ISSUER": "https://auth.example.com", "OWNER_KEYS": "[]"},
-        {"ISSUER": "https://auth.example.com", "OWNER_KEYS": '{"ana": 5}'},
-    ],
-    ids=str,
-)
-def test_wrong_settings_keep_the_door_shut_and_say_so_at_every_knock(
-    wrong: dict[str, str], caplog: pytest.LogCaptureFixture
-) -> None:
-    closed = compose(wrong)
-    for _ in range(2):
-        with pytest.raises(RuntimeError):
-            closed({})
-    assert [record.message for record in caplog.records] == ["settings are wrong"] * 2
-    assert {record.levelno for record in caplog.records} == {logging.ERROR}
-
-
-def test_importing_the_handler_opens_nothing_and_needs_the_claims_rule_alone_of_the_core_library() -> None:
-    program = "import sys, authorizer.app; print(*sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    loaded = done.stdout.split()
-    assert not {"boto3", "lancedb", "mcp", "numpy", "pyarrow", "search_knowledge"} & set(loaded)
-    assert [name for name in loaded if name.partition(".")[0] == "knowledge"] == [
-        "knowledge",
-        "knowledge.claims",
-        "knowledge.text",
-    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,6 @@ from search_knowledge.tool_definition import DESCRIPTION, NAME, VERSION, output_
 from tests.support.front_door import ERAS, Era, body_of, client, request, rest_event, stateless, switched_on
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def handler() -> Iterator[Handler]:
-    with switched_on() as made:
-        yield made
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from search_knowledge.app import Handler
 from tests.support.front_door import (
@@ -21,24 +19,11 @@ from tests.support.front_door import (
     request,
     rest_event,
     stateless,
-    switched_on,
     tool_call,
 )
+from tests.support.server import ANYTHING, PING, refusal
 
-PING = request("ping")
 LIST = request("tools/list")
-
-
-@pytest.fixture(scope="module")
-def handler() -> Iterator[Handler]:
-    with switched_on() as made:
-        yield made
-
-
-def refusal(answer: Json) -> tuple[int, int]:
-    """HTTP status and JSON-RPC code."""
-    assert answer["headers"]["content-type"] == "application/json"
-    return answer["statusCode"], body_of(answer)["error"]["code"]
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "get"])
@@ -194,15 +179,6 @@ def test_headers_that_disagree_with_the_message_are_refused(handler: Handler) ->
     assert refusal(handler(rest_event(message, headers={**headers, "Mcp-Name": "other"}))) == (400, -32020)
 
 
-@pytest.mark.parametrize("event", [rest_event, http_event])
-def test_blanks_around_a_header_value_are_none_of_it(handler: Handler, event: Callable[..., Json]) -> None:
-    message, headers = stateless(tool_call({}))
-    padded = {name: f" \t{value} " for name, value in headers.items()}
-    several = {name: [value] for name, value in padded.items()}
-    for made in (event(message, headers=padded), event(message, headers=headers, multiValueHeaders=several)):
-        assert handler(made, Context())["statusCode"] == 200
-
-
 def test_header_values_of_any_script_do_no_harm(handler: Handler) -> None:
     message, headers = stateless(LIST)
     assert handler(rest_event(message, headers={**headers, "Mcp-Param-X": "界"}))["statusCode"] == 200
@@ -258,67 +234,6 @@ def test_lone_surrogates_reach_the_tool_and_are_told_there(handler: Handler) -> 
     params = '{"name": "search_knowledge", "arguments": {"query": "a\\ud800"}}'
     envelope = envelope_of(handler(rest_event(body % params)))
     assert envelope["error"]["message"] == "query must be valid Unicode text, got a lone surrogate"
-
-
-@pytest.mark.parametrize(
-    "event",
-    [
-        None,
-        [],
-        "x",
-        {},
-        {"httpMethod": 5},
-        {"requestContext": []},
-        {"requestContext": {"http": "POST"}},
-        {"httpMethod": "POST", "body": {}},
-        {"httpMethod": "POST", "body": "%%%", "isBase64Encoded": True},
-        {"httpMethod": "POST", "body": "é", "isBase64Encoded": True},
-        {"Records": [{"eventSource": "aws:sqs"}]},
-    ],
-)
-def test_an_event_that_is_none_of_the_gateways_is_answered(handler: Handler, event: object) -> None:
-    assert refusal(handler(event)) == (400, -32600)
-
-
-def test_a_base64_body_is_decoded_only_if_the_event_says_so(handler: Handler) -> None:
-    encoded = base64.b64encode(json.dumps(PING).encode()).decode()
-    assert handler(rest_event(encoded, isBase64Encoded=True))["statusCode"] == 200
-    assert refusal(handler(rest_event(encoded))) == (400, -32700)
-
-
-def test_headers_come_in_any_case_from_either_field(handler: Handler) -> None:
-    several = {"CONTENT-TYPE": ["application/json"], "Accept": None, "X": "y", "Odd": 5}
-    assert (
-        handler(rest_event(PING, headers={"Content-Type": "text/plain"}, multiValueHeaders=several))["statusCode"]
-        == 200
-    )
-    assert handler(http_event(PING))["statusCode"] == 200
-    assert refusal(handler({"httpMethod": "POST", "body": "{}", "headers": None})) == (415, -32600)
-
-
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(st.characters()),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters()), inner, max_size=3),
-    max_leaves=6,
-)
-EVENTS = st.fixed_dictionaries(
-    {"httpMethod": st.just("POST") | ANYTHING},
-    optional={
-        "headers": st.just({"content-type": "application/json"}) | ANYTHING,
-        "multiValueHeaders": ANYTHING,
-        "body": ANYTHING | ANYTHING.map(json.dumps),
-        "isBase64Encoded": st.booleans(),
-        "requestContext": ANYTHING | st.fixed_dictionaries({"authorizer": ANYTHING, "http": ANYTHING}),
-    },
-)
-
-
-@given(event=EVENTS | ANYTHING)
-def test_any_event_at_all_gets_an_answer(handler: Handler, event: object) -> None:
-    answer = handler(event)
-    assert set(answer) == {"statusCode", "headers", "body", "isBase64Encoded"}
-    assert 200 <= answer["statusCode"] < 500
-    json.dumps(answer, ensure_ascii=False).encode("utf-8")
 
 
 @given(params=ANYTHING)

@@ -5,32 +5,27 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from knowledge.claims import ClaimNames
-from knowledge.errors import KnowledgeError, RuntimeDisabledError
+from knowledge.errors import RuntimeDisabledError
 from search_knowledge.app import Handler
 from search_knowledge.call_log import CallLog, caller_key
 from search_knowledge.gateway import claims_of
 from search_knowledge.http_messages import HttpRequest
 from search_knowledge.mcp_server import ProtocolServer
-from search_knowledge.settings import Settings
 from search_knowledge.switch import FixedSwitch
 from search_knowledge.tool import Access, CallContext, Knowledge, KnowledgeTool
-from search_knowledge.tool_definition import DESCRIPTION, output_schema
 from tests.support.front_door import (
     ANA,
-    OUTPUT,
     Context,
     Json,
-    body_of,
     call,
     envelope_of,
     error_of,
@@ -40,15 +35,9 @@ from tests.support.front_door import (
     switched_on,
     tool_call,
 )
+from tests.support.server import ON
 
 CANARY = "kanarienvogel"
-ON = Settings(runtime_switch="on")
-
-
-@pytest.fixture(scope="module")
-def handler() -> Iterator[Handler]:
-    with switched_on() as made:
-        yield made
 
 
 def answer_with(knowledge: Callable[[], Knowledge], stream: StringIO) -> Json:
@@ -133,19 +122,6 @@ def test_an_error_text_says_what_to_change(handler: Handler) -> None:
     }
 
 
-def test_a_missing_dataset_setting_is_told_and_not_taken_for_an_empty_dataset(handler: Handler) -> None:
-    error = call(handler, {"query": "a"})["error"]
-    assert "LANCEDB_URI" in error["message"]
-    assert error["retryable"] is True
-
-
-def test_an_unknown_embedding_is_told() -> None:
-    with Handler(replace(ON, uri="nowhere", embedding="word2vec"), logger()) as handler:
-        envelope = call(handler, {"query": "a"})
-    assert error_of(envelope) == ("knowledge_storage_unavailable", None)
-    assert "EMBEDDING" in envelope["error"]["message"]
-
-
 def test_a_dataset_that_is_not_there_is_no_empty_list(tmp_path: Path) -> None:
     with switched_on(str(tmp_path / "nothing")) as handler:
         for arguments in ({"query": "a"}, {"knowledge_item_id": "i"}):
@@ -195,24 +171,6 @@ def test_an_unforeseen_fault_says_nothing_but_a_correlation_id() -> None:
     assert any(frame.endswith(" broken") for frame in fault["fault"]["exceptions"][0]["stack"])
 
 
-def test_an_unforeseen_fault_before_the_tool_is_answered_as_well() -> None:
-    class Odd:
-        aws_request_id = "r2"
-
-        def get_remaining_time_in_millis(self) -> str:
-            return "soon"
-
-    stream = StringIO()
-    with Handler(ON, logger(stream)) as handler:
-        answer = handler(rest_event(tool_call({})), Odd())
-    assert (answer["statusCode"], body_of(answer)["error"]) == (
-        500,
-        {"code": -32603, "message": "The call failed for an unexpected reason. Quote r2."},
-    )
-    fault = json.loads(stream.getvalue())["fault"]
-    assert (fault["request_id"], fault["exceptions"][0]["type"]) == ("r2", "builtins.TypeError")
-
-
 def test_each_call_is_one_log_line_without_anything_asked_or_claimed(capfd: pytest.CaptureFixture[str]) -> None:
     stream = StringIO()
     claims = {"sub": f"{CANARY}-owner", "teams": f'["{CANARY}-team"]', "scope": "knowledge:read"}
@@ -243,47 +201,6 @@ def test_each_call_is_one_log_line_without_anything_asked_or_claimed(capfd: pyte
         {**usual, "outcome": "knowledge_invalid_request"},
         {**usual, "outcome": "knowledge_invalid_request"},
     ]
-
-
-def test_without_a_lambda_context_the_gateway_s_id_is_logged() -> None:
-    stream = StringIO()
-    with Handler(ON, logger(stream)) as handler:
-        handler(rest_event(tool_call({})))
-        handler(rest_event(tool_call({}), requestContext={}))
-    first, second = (json.loads(line)["call"] for line in stream.getvalue().splitlines())
-    assert (first["request_id"], first["outcome"]) == ("gateway-request", "knowledge_query_required")
-    assert (len(second["request_id"]), second["caller"]) == (32, "")
-
-
-def test_the_output_schema_is_valid_and_strict() -> None:
-    Draft202012Validator.check_schema(output_schema())
-    good: Json = {
-        "type": "knowledge_error",
-        "error": {"code": "knowledge_query_required", "message": "m", "field": None, "retryable": False},
-    }
-    assert OUTPUT.is_valid(good)
-    assert not OUTPUT.is_valid({**good, "type": "knowledge_unavailable"})
-    assert not OUTPUT.is_valid({**good, "more": 1})
-    assert not OUTPUT.is_valid({"type": "knowledge_search", "results": []})
-    assert not OUTPUT.is_valid({})
-
-
-def test_every_error_there_is_has_its_place_in_the_output_schema() -> None:
-    for kind in KnowledgeError.__subclasses__():
-        error = {"code": kind.code, "message": "m", "field": None, "retryable": kind.retryable}
-        assert OUTPUT.is_valid({"type": kind.envelope, "error": error}), kind
-
-
-def test_the_description_tells_when_to_use_which_shape_and_when_not_to() -> None:
-    for phrase in (
-        "Search a topic",
-        "Read one exact item",
-        "`offset`",
-        "`limit_chars`",
-        "never mix",
-        "Not for recalling",
-    ):
-        assert phrase in DESCRIPTION
 
 
 def test_no_claims_are_nobody() -> None:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from knowledge.errors import KnowledgeError
 from search_knowledge.app import Handler
-from search_knowledge.tool_definition import NAME
+from search_knowledge.tool_definition import DESCRIPTION, NAME, output_schema
 from tests.architecture.source import ROOT
 from tests.conformance.tools import RESULTS, add_to
-from tests.support.front_door import Context, body_of, request, rest_event, stateless, switched_on, tool_call
+from tests.support.front_door import (
+    OUTPUT,
+    Context,
+    Json,
+    body_of,
+    request,
+    rest_event,
+    stateless,
+    switched_on,
+    tool_call,
+)
 
 
 def listed(handler: Handler) -> list[str]:
@@ -43,3 +55,34 @@ def test_no_failure_is_expected_of_what_the_product_offers(revision: str) -> Non
     offered = ("tools-list", "tools-call-simple", "tools-call-image", "tools-call-error", "json-schema", "http-")
     assert entries
     assert [entry for entry in entries if entry.startswith(offered)] == []
+
+
+def test_the_output_schema_is_valid_and_strict() -> None:
+    Draft202012Validator.check_schema(output_schema())
+    good: Json = {
+        "type": "knowledge_error",
+        "error": {"code": "knowledge_query_required", "message": "m", "field": None, "retryable": False},
+    }
+    assert OUTPUT.is_valid(good)
+    assert not OUTPUT.is_valid({**good, "type": "knowledge_unavailable"})
+    assert not OUTPUT.is_valid({**good, "more": 1})
+    assert not OUTPUT.is_valid({"type": "knowledge_search", "results": []})
+    assert not OUTPUT.is_valid({})
+
+
+def test_every_error_there_is_has_its_place_in_the_output_schema() -> None:
+    for kind in KnowledgeError.__subclasses__():
+        error = {"code": kind.code, "message": "m", "field": None, "retryable": kind.retryable}
+        assert OUTPUT.is_valid({"type": kind.envelope, "error": error}), kind
+
+
+def test_the_description_tells_when_to_use_which_shape_and_when_not_to() -> None:
+    for phrase in (
+        "Search a topic",
+        "Read one exact item",
+        "`offset`",
+        "`limit_chars`",
+        "never mix",
+        "Not for recalling",
+    ):
+        assert phrase in DESCRIPTION

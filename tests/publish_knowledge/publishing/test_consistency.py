@@ -3,56 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pytest
 
-from knowledge.embedding.providers import Vectors
 from knowledge.errors import StorageUnavailableError
 from publish_knowledge.doctor import examine
-from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.publishing import consistency
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item, restore_base, restore_item
-from publish_knowledge.publishing.options import PublishOptions
-from publish_knowledge.publishing.publish import publish
 from publish_knowledge.store import commits
 from publish_knowledge.store.scope_tables import address_of, open_scope
-from tests.support.datasets import ANA, Location, documents, embedding, item, put, within
+from tests.support.datasets import ANA, Location, item, put, within
+from tests.support.publishing import A_ID
 from tests.support.readers import text_of
-
-A_ID = item(ANA, "notes", "a.md")
-
-
-@dataclass(frozen=True, slots=True)
-class Picky:
-    """A model that fails for one word, as a real one may for a strange text."""
-
-    model: str
-    dimensions: int
-
-    def embed_query(self, text: str) -> Vectors:
-        return embedding().embed_query(text)
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        if any("unspeakable" in text for text in texts):
-            raise ValueError("a vector without direction")
-        return embedding().embed_passages(texts)
-
-
-def test_a_text_that_cannot_be_embedded_is_refused_and_the_rest_is_published(folder: Location) -> None:
-    async def story() -> None:
-        picky = Picky(embedding().model, embedding().dimensions)
-        async with folder.store() as store:
-            given = documents({"a.md": "Fine.", "b.md": "An unspeakable text.", "c.md": "Fine too."})
-            report = await publish(store, PublishOptions(ANA, "notes"), given, embedder=Embedder(picky))
-        assert [outcome.action for outcome in report.outcomes] == ["created", "refused", "created"]
-        assert "without direction" in report.outcomes[1].detail
-        assert await text_of(folder, ANA, A_ID) == "Fine."
-        assert await text_of(folder, ANA, item(ANA, "notes", "b.md")) is None
-        assert await within(folder, examine) == ()
-
-    asyncio.run(story())
 
 
 @pytest.mark.parametrize("left", [0, 1])

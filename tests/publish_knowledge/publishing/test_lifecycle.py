@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
 from typing import Any
 
 import pytest
@@ -15,15 +13,8 @@ from publish_knowledge.publishing.catalog import list_items, list_revisions
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item, purge_scope, restore_base, restore_item
 from publish_knowledge.store.scope_tables import ScopeTables, open_scope
 from tests.support.datasets import ANA, BEN, Location, document, embedding, item, put, put_one, within
+from tests.support.publishing import A_ID, B_ID, HARBOUR, RIVER, run, two_items
 from tests.support.readers import found, search, text_of
-
-RIVER = "# Rivers\n\nThe river carries boats to the harbour.\n"
-HARBOUR = "# Harbours\n\nThe harbour shelters boats from storms.\n"
-A_ID, B_ID = item(ANA, "notes", "a.md"), item(ANA, "notes", "b.md")
-
-
-def run(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(work)
 
 
 async def opened(where: Location) -> ScopeTables:
@@ -31,10 +22,6 @@ async def opened(where: Location) -> ScopeTables:
     tables = await open_scope(store, ANA)
     assert tables is not None
     return tables
-
-
-async def two_items(where: Location) -> None:
-    await put(where, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR})
 
 
 def test_an_archived_item_is_gone_for_readers_with_all_its_revisions(location: Location) -> None:
@@ -180,26 +167,5 @@ def test_purging_a_scope_leaves_no_text_of_it_and_all_of_the_others(location: Lo
         assert await within(location, list_items, ANA) == ()
         await two_items(location)
         assert await text_of(location, ANA, A_ID) == RIVER
-
-    run(story())
-
-
-def test_the_catalogue_lists_every_state_and_the_drafts_that_wait(folder: Location) -> None:
-    async def story() -> None:
-        await two_items(folder)
-        await put(folder, ANA, "notes", {"a.md": HARBOUR, "c.md": RIVER}, draft=True)
-        await put(folder, ANA, "atlas", {"z.md": RIVER})
-        await within(folder, archive_item, ANA, B_ID)
-        entries = await within(folder, list_items, ANA)
-        assert [
-            (entry.head.base_id, entry.head.info.source_uri, entry.head.state, len(entry.drafts)) for entry in entries
-        ] == [
-            ("atlas", "z.md", "published", 0),
-            ("notes", "a.md", "published", 1),
-            ("notes", "b.md", "archived", 0),
-            ("notes", "c.md", "draft", 1),
-        ]
-        assert len(await within(folder, list_items, ANA, "atlas")) == 1
-        assert await within(folder, list_items, BEN) == ()
 
     run(story())

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from knowledge.claims import ClaimNames
 from knowledge.errors import InvalidRequestError, ScopeRequiredError
 from knowledge.scopes import Caller, authorized_scopes
-from search_knowledge.gateway import claims_of
-from search_knowledge.tool import resolve_caller
+from tests.support.server import jwt, refusal_of, who
 
-USUAL = ClaimNames()
 VOUCHED = ClaimNames(teams_are_words=True)
+
+
 READ = frozenset({"knowledge:read"})
 
 
@@ -30,25 +30,11 @@ def cognito(**claims: object) -> dict[str, Any]:
     return {"claims": {"sub": "ana", "scope": "knowledge:read", **claims}}
 
 
-def jwt(**claims: object) -> dict[str, Any]:
-    return {"jwt": {"claims": {"sub": "ana", "scope": "knowledge:read", **claims}, "scopes": None}}
-
-
 def context(**claims: object) -> dict[str, Any]:
     return {"lambda": {"sub": "ana", "scope": "knowledge:read", **claims}}
 
 
 SHAPES = {"rest": rest, "cognito": cognito, "jwt": jwt, "lambda": context}
-
-
-def who(authorizer: object, names: ClaimNames = USUAL) -> Caller:
-    return resolve_caller(claims_of(authorizer), names)
-
-
-def refusal(authorizer: object, names: ClaimNames = USUAL) -> str:
-    with pytest.raises(ScopeRequiredError) as caught:
-        who(authorizer, names)
-    return caught.value.message
 
 
 @pytest.mark.parametrize(
@@ -77,7 +63,7 @@ def test_a_flattened_array_of_one_is_that_one() -> None:
 
 @pytest.mark.parametrize("text", ["[a b]", "a b", "a,b", "[a,b]", "[a, b]", "[ a]", "[a\u00a0b]", "[a\tb]", "a\nb"])
 def test_a_flattened_array_that_could_be_one_id_or_two_is_refused(text: str) -> None:
-    assert refusal(jwt(teams=text)) == (
+    assert refusal_of(jwt(teams=text)) == (
         "The token's claim teams is ambiguous: an id with whitespace or a comma cannot be told from two "
         "ids; send a JSON array."
     )
@@ -86,12 +72,12 @@ def test_a_flattened_array_that_could_be_one_id_or_two_is_refused(text: str) -> 
 @pytest.mark.parametrize("shape", ["rest", "cognito", "lambda"])
 @pytest.mark.parametrize("text", ["a b", "a,b", "a, b", "[a b]", "[a]", '["a"', '["a"] x', "[" * 5000])
 def test_text_that_is_neither_one_id_nor_an_array_is_refused(shape: str, text: str) -> None:
-    assert "is ambiguous" in refusal(SHAPES[shape](teams=text))
+    assert "is ambiguous" in refusal_of(SHAPES[shape](teams=text))
 
 
 @pytest.mark.parametrize("text", ['["a"]', '["a b"]', '["a" "b"]'])
 def test_quotation_marks_in_a_flattened_array_are_not_taken_for_json(text: str) -> None:
-    assert "JSON array or an id with quotation marks" in refusal(jwt(teams=text))
+    assert "JSON array or an id with quotation marks" in refusal_of(jwt(teams=text))
 
 
 @pytest.mark.parametrize("text", ["[a b]", "a b", "a,b", "[a, b]"])
@@ -100,7 +86,7 @@ def test_only_an_operator_who_vouches_for_the_ids_gets_lists_split(text: str) ->
 
 
 def test_even_then_other_blanks_are_refused() -> None:
-    assert refusal(jwt(teams="[a b\tc]"), VOUCHED)
+    assert refusal_of(jwt(teams="[a b\tc]"), VOUCHED)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -111,36 +97,29 @@ def test_no_teams_are_no_teams(shape: str, nothing: object) -> None:
 
 @pytest.mark.parametrize("odd", [True, 1.5, {"a": 1}, {}])
 def test_teams_of_another_type_are_refused(odd: object) -> None:
-    assert "neither text nor a list" in refusal(context(teams=odd))
+    assert "neither text nor a list" in refusal_of(context(teams=odd))
 
 
 @pytest.mark.parametrize("odd", [True, None, 1.5, ["a"], {}])
 def test_a_list_with_something_else_than_ids_is_refused(odd: object) -> None:
-    assert "one of its entries is not text" in refusal(context(teams=["a", odd]))
-    assert "one of its entries is not text" in refusal(rest(teams=json.dumps(["a", odd])))
+    assert "one of its entries is not text" in refusal_of(context(teams=["a", odd]))
+    assert "one of its entries is not text" in refusal_of(rest(teams=json.dumps(["a", odd])))
 
 
 def test_whole_numbers_are_ids_in_digits_and_empty_entries_are_none() -> None:
     assert who(context(sub=7, teams=[42, "", "a"])) == Caller("7", ("42", "a"), READ)
     assert who(context(teams=7)).team_ids == ("7",)
-    assert refusal(context(teams=10**5000))
+    assert refusal_of(context(teams=10**5000))
 
 
 @pytest.mark.parametrize("owner", [None, "", "  ", True, 1.5, ["ana"], {"a": 1}])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_without_an_owner_there_is_no_caller_even_with_teams(shape: str, owner: object) -> None:
-    assert "names no owner in the claim sub" in refusal(SHAPES[shape](sub=owner, teams="support"))
-
-
-@pytest.mark.parametrize(
-    "authorizer", [None, [], "x", {}, {"jwt": {}}, {"jwt": {"claims": None}}, {"iam": {"userId": "ana"}}, {"claims": 1}]
-)
-def test_an_authorizer_without_claims_names_nobody(authorizer: object) -> None:
-    assert "names no owner" in refusal(authorizer)
+    assert "names no owner in the claim sub" in refusal_of(SHAPES[shape](sub=owner, teams="support"))
 
 
 def test_an_owner_that_may_be_a_list_is_refused() -> None:
-    assert "a caller is one owner" in refusal(jwt(sub="[ana]"))
+    assert "a caller is one owner" in refusal_of(jwt(sub="[ana]"))
     assert who(rest(sub="[ana]")).owner_id == "[ana]"
 
 
@@ -153,8 +132,8 @@ def test_ids_are_taken_as_they_are(identity: str) -> None:
 
 
 def test_lone_surrogates_are_refused() -> None:
-    assert "lone surrogate" in refusal(rest(sub="\ud800"))
-    assert "lone surrogate" in refusal(rest(teams='["\\ud800"]'))
+    assert "lone surrogate" in refusal_of(rest(sub="\ud800"))
+    assert "lone surrogate" in refusal_of(rest(teams='["\\ud800"]'))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,92 @@
+"""The authorizer as the gateway calls it."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies
+
+from authorizer.app import Authorizer, compose
+from tests.support.authorizer import ARN, RESOURCE, UNAUTHORIZED, event
+from tests.support.issuer import Issuer
+
+
+def test_a_good_token_is_allowed_and_its_claims_are_passed_on(issuer: Issuer, authorizer: Authorizer) -> None:
+    token = issuer.token(RESOURCE, scope="openid knowledge:read", azp="inspector", tier="pro")
+    assert authorizer(event(f"Bearer {token}")) == {
+        "principalId": "24d4b96f58da6d4a",
+        "policyDocument": {
+            "Version": "2012-10-17",
+            "Statement": [{"Action": "execute-api:Invoke", "Effect": "Allow", "Resource": ARN}],
+        },
+        "context": {
+            "scope": "knowledge:read openid",
+            "sub": "ana",
+            "teams": '["support"]',
+            "client_id": "inspector",
+            "tier": "pro",
+        },
+    }
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    token=strategies.text(max_size=200)
+    | strategies.builds(
+        lambda *parts: ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts),
+        *([strategies.binary(max_size=60) | strategies.just(b'{"alg":"RS256","kid":"one"}')] * 3),
+    )
+)
+def test_no_text_at_all_is_anything_but_unauthorized(authorizer: Authorizer, token: str) -> None:
+    with UNAUTHORIZED:
+        authorizer(event(f"Bearer {token}"))
+
+
+def test_no_token_is_ever_logged(issuer: Issuer, authorizer: Authorizer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    good, bad = issuer.token(RESOURCE), issuer.token("elsewhere")
+    authorizer(event(f"Bearer {good}"))
+    with UNAUTHORIZED:
+        authorizer(event(f"Bearer {bad}"))
+    told = " ".join(str(record.__dict__) for record in caplog.records)
+    assert "token refused" in told
+    assert good not in told
+    assert bad not in told
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"ISSUER": "http://auth.example.com"},
+        {"ISSUER": "https://auth.example.com", "TIER_KEYS": "free"},
+        {"ISSUER": "https://auth.example.com", "OWNER_KEYS": "[]"},
+        {"ISSUER": "https://auth.example.com", "OWNER_KEYS": '{"ana": 5}'},
+    ],
+    ids=str,
+)
+def test_wrong_settings_keep_the_door_shut_and_say_so_at_every_knock(
+    wrong: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    closed = compose(wrong)
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            closed({})
+    assert [record.message for record in caplog.records] == ["settings are wrong"] * 2
+    assert {record.levelno for record in caplog.records} == {logging.ERROR}
+
+
+def test_importing_the_handler_opens_nothing_and_needs_the_claims_rule_alone_of_the_core_library() -> None:
+    program = "import sys, authorizer.app; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert not {"boto3", "lancedb", "mcp", "numpy", "pyarrow", "search_knowledge"} & set(loaded)
+    assert [name for name in loaded if name.partition(".")[0] == "knowledge"] == [
+        "knowledge",
+        "knowledge.claims",
+        "knowledge.text",
+    ]

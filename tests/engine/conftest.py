@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+from engine_build.lazy import make_lazy
+from tests.support.engine import FRONT, HERE
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A folder with a package `shop`, made lazy, whose modules say when they are imported."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/__init__.py").write_text(FRONT, encoding="utf-8")
+    (tmp_path / "shop/tills.py").write_text("print('tills')\nclass Till: ...\nclass Drawer: ...\n", encoding="utf-8")
+    (tmp_path / "shop/goods.py").write_text("print('goods')\nclass Apple: ...\n", encoding="utf-8")
+    (tmp_path / "shop/torn.py").write_text("import nothing_of_this_name\n", encoding="utf-8")
+    copy(HERE, tmp_path)
+    assert make_lazy(tmp_path, {"shop/__init__.py": "shop"}) == []
+    return tmp_path

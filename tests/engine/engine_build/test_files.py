@@ -1,0 +1,40 @@
+"""Native libraries, known by name and by machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine_build.files import ELF_MACHINES, BuildError, architecture_of, check_architecture, is_library
+from tests.support.engine import write
+
+
+def library_for(architecture: str) -> bytes:
+    """The first bytes of a library."""
+    return b"\x7fELF\x02\x01\x01" + bytes(11) + ELF_MACHINES[architecture].to_bytes(2, "little") + bytes(44)
+
+
+@pytest.mark.parametrize("architecture", ELF_MACHINES)
+def test_a_library_tells_its_machine(architecture: str) -> None:
+    assert architecture_of(library_for(architecture)) == architecture
+
+
+@pytest.mark.parametrize("header", [b"", b"\x7fELF", b"MZ" + bytes(40), b"\x7fELF\x01\x01" + bytes(40), bytes(64)])
+def test_anything_else_is_for_no_machine(header: bytes) -> None:
+    assert not architecture_of(header)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("a/x.so", True), ("a/libx.so.2600", True), ("a/x.so.zst", True), ("a/x.py", False), ("a.so/x.py", False)],
+)
+def test_libraries_are_known_by_name(path: str, expected: bool) -> None:  # noqa: FBT001 - a case of the table
+    assert is_library(path) is expected
+
+
+def test_a_library_for_another_machine_stops_the_build(tmp_path: Path) -> None:
+    site = write(tmp_path, "a/x.so", data=library_for("x86_64"))
+    check_architecture(site, ["a/x.so"], "x86_64")
+    with pytest.raises(BuildError, match=r"a/x\.so is a library for x86_64, not for arm64"):
+        check_architecture(site, ["a/x.so"], "arm64")

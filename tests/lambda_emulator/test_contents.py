@@ -1,0 +1,42 @@
+"""What a package must not hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from backports import zstd
+
+from engine_build.files import ELF_MACHINES
+from lambda_emulator.artifact import function
+from lambda_emulator.contents import faults
+
+
+def library(architecture: str) -> bytes:
+    return b"\x7fELF\x02\x01\x01" + bytes(11) + ELF_MACHINES[architecture].to_bytes(2, "little") + bytes(44)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "publish_knowledge/cli.py",
+        "local_gateway/x.py",
+        "numpy/tests/test_a.py",
+        "pandas/__init__.py",
+        "boto3/session.py",
+    ],
+)
+def test_what_must_not_be_shipped_is_found(build: Path, path: str) -> None:
+    assert faults(function(build), "x86_64") == []
+    (build / "KnowledgeLayer/python" / path).parent.mkdir(parents=True)
+    (build / "KnowledgeLayer/python" / path).touch()
+    (found,) = faults(function(build), "x86_64")
+    assert found.startswith(f"KnowledgeLayer/python/{path}: ")
+
+
+def test_a_library_for_another_machine_is_found_packed_or_not(build: Path) -> None:
+    python = build / "EngineLayer/python"
+    (python / "plain.so").write_bytes(library("arm64"))
+    (python / "packed.so.1.zst").write_bytes(zstd.compress(library("arm64")))
+    assert len(faults(function(build), "x86_64")) == 2
+    assert faults(function(build), "arm64") == []

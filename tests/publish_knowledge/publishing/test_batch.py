@@ -1,0 +1,101 @@
+"""One batch: embedded, stored, committed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from knowledge.embedding.providers import Vectors
+from publish_knowledge.doctor import examine
+from publish_knowledge.embedding.embedder import Embedder
+from publish_knowledge.publishing.catalog import list_revisions
+from publish_knowledge.publishing.options import PublishOptions
+from publish_knowledge.publishing.publish import publish
+from tests.support.datasets import (
+    ANA,
+    Location,
+    document,
+    documents,
+    embedding,
+    item,
+    put,
+    put_one,
+    within,
+)
+from tests.support.publishing import A_ID, HARBOUR, RIVER, act, run
+from tests.support.readers import found, text_of
+
+
+@dataclass(frozen=True, slots=True)
+class Picky:
+    """A model that fails for one word, as a real one may for a strange text."""
+
+    model: str
+    dimensions: int
+
+    def embed_query(self, text: str) -> Vectors:
+        return embedding().embed_query(text)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        if any("unspeakable" in text for text in texts):
+            raise ValueError("a vector without direction")
+        return embedding().embed_passages(texts)
+
+
+def test_a_text_that_cannot_be_embedded_is_refused_and_the_rest_is_published(folder: Location) -> None:
+    async def story() -> None:
+        picky = Picky(embedding().model, embedding().dimensions)
+        async with folder.store() as store:
+            given = documents({"a.md": "Fine.", "b.md": "An unspeakable text.", "c.md": "Fine too."})
+            report = await publish(store, PublishOptions(ANA, "notes"), given, embedder=Embedder(picky))
+        assert [outcome.action for outcome in report.outcomes] == ["created", "refused", "created"]
+        assert "without direction" in report.outcomes[1].detail
+        assert await text_of(folder, ANA, A_ID) == "Fine."
+        assert await text_of(folder, ANA, item(ANA, "notes", "b.md")) is None
+        assert await within(folder, examine) == ()
+
+    asyncio.run(story())
+
+
+def test_a_draft_is_not_readable_until_the_same_text_is_published(location: Location) -> None:
+    async def story() -> None:
+        draft = await put_one(location, ANA, "notes", document("a.md", RIVER), draft=True)
+        assert draft.action == "drafted"
+        assert await text_of(location, ANA, A_ID) is None
+        assert await text_of(location, ANA, A_ID, draft.revision_id) is None
+        assert await found(location, ANA, "river boats") == []
+        assert await act(location, "a.md", RIVER, draft=True) == "unchanged"
+        published = await put_one(location, ANA, "notes", document("a.md", RIVER))
+        assert (published.action, published.revision_id) == ("created", draft.revision_id)
+        assert await text_of(location, ANA, A_ID) == RIVER
+
+    run(story())
+
+
+def test_a_draft_of_a_published_item_stays_unreadable_after_a_later_revision(location: Location) -> None:
+    async def story() -> None:
+        await put(location, ANA, "notes", {"a.md": RIVER})
+        draft = await put_one(location, ANA, "notes", document("a.md", HARBOUR), draft=True)
+        assert await text_of(location, ANA, A_ID) == RIVER
+        await put(location, ANA, "notes", {"a.md": RIVER + "More."})
+        assert await text_of(location, ANA, A_ID, draft.revision_id) is None
+        entries = await within(location, list_revisions, ANA, A_ID)
+        assert [entry.state for entry in entries] == ["draft", "current", "earlier"]
+        assert await act(location, "a.md", RIVER + "More.", draft=True) == "unchanged"
+
+    run(story())
+
+
+def test_vectors_of_unchanged_passages_are_not_computed_again(folder: Location) -> None:
+    async def story() -> None:
+        sections = [f"# Part {number}\n\n" + f"Sentence {number} of the part. " * 60 + "\n\n" for number in range(6)]
+        await put(folder, ANA, "notes", {"a.md": "".join(sections)})
+        before = embedding().embedded
+        sections[3] = "# Part 3\n\nSomething else.\n\n"
+        await put(folder, ANA, "notes", {"a.md": "".join(sections)})
+        assert embedding().embedded - before == 1
+        await put(folder, ANA, "notes", {"a.md": "".join(sections) + "\n"}, draft=True)
+        assert embedding().embedded - before == 2
+
+    run(story())

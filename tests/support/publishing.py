@@ -1,0 +1,42 @@
+"""What tests of publishing share: two texts, their items, and an action in a line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Final
+
+from publish_knowledge.store.database import Health
+from publish_knowledge.store.scope_tables import ScopeTables, open_scope
+from tests.support.datasets import ANA, Location, item, put
+
+RIVER: Final = "# Rivers\n\nThe river carries boats to the harbour.\n"
+HARBOUR: Final = "# Harbours\n\nThe harbour shelters boats from storms.\n"
+A_ID: Final = item(ANA, "notes", "a.md")
+B_ID: Final = item(ANA, "notes", "b.md")
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """Run one test's story."""
+    asyncio.run(work)
+
+
+async def act(where: Location, path: str, text: str, **options: Any) -> str:  # noqa: ANN401 - those of `put`
+    """Publish one text of ANA's; what became of it."""
+    return (await put(where, ANA, "notes", {path: text}, **options)).outcomes[0].action
+
+
+async def two_items(where: Location) -> None:
+    """Publish both texts."""
+    await put(where, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR})
+
+
+async def tables_of(where: Location) -> ScopeTables:
+    tables = await open_scope(where.store(), ANA)
+    assert tables is not None
+    return tables
+
+
+async def health_of(where: Location) -> tuple[Health, Health]:
+    tables = await tables_of(where)
+    return await tables.current.health(), await tables.revisions.health()
