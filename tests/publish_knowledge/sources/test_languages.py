@@ -1,4 +1,4 @@
-"""How the language of a text is told."""
+"""How the language of a text is detected."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_a_sentence_tells_its_language(language: str) -> None:
+def test_a_sentence_is_enough_to_detect_its_language(language: str) -> None:
     assert detect_language(TEXTS[language], []) == language
 
 
 @pytest.mark.parametrize("text", ["", "   ", "123 456", "x = f(y)", "Hola"])
-def test_what_says_too_little_is_undetermined(text: str) -> None:
+def test_too_short_a_text_is_undetermined(text: str) -> None:
     assert detect_language(text, []) == "und"
 
 
@@ -38,15 +38,15 @@ def test_what_says_too_little_is_undetermined(text: str) -> None:
         (["it-help", "no-code", "esp"], "und"),
     ],
 )
-def test_where_the_text_leaves_doubt_its_folder_decides(folders: list[str], language: str) -> None:
+def test_where_detection_is_not_confident_the_folder_decides(folders: list[str], language: str) -> None:
     assert detect_language("Hola", folders) == language
 
 
-def test_a_clear_text_outvotes_its_folder() -> None:
+def test_a_confident_detection_overrides_the_folder() -> None:
     assert detect_language(TEXTS["en"], ["it"]) == "en"
 
 
-def test_code_and_links_have_no_say() -> None:
+def test_code_and_links_are_ignored() -> None:
     code = "```python\n" + "for item in the_list_of_items: print(item)\n" * 50 + "```\n"
     assert detect_language(f"{TEXTS['de']}\n\n{code}\nhttps://example.com/this/is/the/english/page\n", []) == "de"
 
@@ -57,6 +57,6 @@ def test_a_tag_is_reduced_to_its_language(tag: str, language: str) -> None:
 
 
 @pytest.mark.parametrize("tag", ["", "english", "e", "en--us", "日本", "en;q=1"])
-def test_what_is_no_tag_is_refused(tag: str) -> None:
+def test_an_invalid_tag_is_refused(tag: str) -> None:
     with pytest.raises(ValueError, match="is not a language code"):
         normalize_language(tag)
