@@ -97,7 +97,7 @@ async def _found(opened: Dataset, near: Vectors) -> list[set[Passage]]:
     snapshot = await opened.snapshot(SCOPE)
     if snapshot is None:
         raise RuntimeError(f"There is no {SCOPE.name} in the dataset.")
-    hits = [await snapshot.semantic(vector, "", (), POOL) for vector in near]
+    hits = [await snapshot.search_semantic(vector, "", (), POOL) for vector in near]
     return [{hit.passage for hit in each[:DEPTH]} for each in hits]
 
 

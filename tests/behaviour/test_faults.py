@@ -13,8 +13,8 @@ from pathlib import Path
 import lancedb
 import pytest
 
-from knowledge.store.dataset import REFRESH_SECONDS
 from knowledge.store.options import storage_options_from
+from knowledge.store.table_handles import REFRESH_SECONDS
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.support.datasets import ANA, Location, build, put

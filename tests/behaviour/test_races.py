@@ -223,7 +223,7 @@ def test_readers_beside_publishing_and_optimizing_always_get_one_whole_text(
     location: Location, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A reader that never keeps a snapshot meets every version there is.
-    monkeypatch.setattr("knowledge.store.dataset.REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr("knowledge.store.table_handles.REFRESH_SECONDS", 0.0)
     texts = [(ONE if number % 2 else TWO) + str(number) for number in range(len(trials(location)) + 1)]
 
     async def write() -> None:

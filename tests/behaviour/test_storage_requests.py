@@ -89,7 +89,7 @@ def test_calls_ask_for_little_and_no_more_beside_other_scopes(
     s3_server: S3Server, bucket: Location, upkeep: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Looking for a new version, every few seconds, is one request more; not in a test that may be slow.
-    monkeypatch.setattr("knowledge.store.dataset.REFRESH_SECONDS", 3600.0)
+    monkeypatch.setattr("knowledge.store.table_handles.REFRESH_SECONDS", 3600.0)
     queries: list[Json] = [{"query": f"valve of pump {number}"} for number in range(5)]
     reads: list[Json] = [{"knowledge_item_id": item(ANA, "notes", f"{number}.md")} for number in range(5)]
     asyncio.run(put(bucket, ANA, "notes", {f"{number}.md": SENTENCE.format(number) * 9 for number in range(40)}))

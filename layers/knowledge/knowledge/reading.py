@@ -10,7 +10,7 @@ from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.results import ReadAnswer
 from knowledge.store.concurrency import gather_all, gather_pair
 from knowledge.store.revision import is_readable
-from knowledge.store.schema import FARTHEST
+from knowledge.store.schema import MAX_OFFSET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,9 +49,9 @@ class _LocatedRevision:
 
 async def _locate(snapshot: Snapshot, request: ReadRequest) -> _LocatedRevision | None:
     # Where the text ends is not known yet; no text reaches as far as an offset may.
-    start = min(request.offset, FARTHEST)
+    start = min(request.offset, MAX_OFFSET)
     found, archived = await gather_pair(
-        snapshot.addressed(request.item_id, request.revision_id, start, start + request.limit),
+        snapshot.read_item(request.item_id, request.revision_id, start, start + request.limit),
         snapshot.archived_bases(),
     )
     head = found.head
@@ -76,7 +76,7 @@ async def _read_passages(found: _LocatedRevision, request: ReadRequest) -> list[
         return rows
     # The archive's handle may be older than the head that names the revision: open it again before giving up.
     for fresh in (False, True):
-        rows = await found.snapshot.archived_window(revision.item_id, revision.revision_id, start, end, fresh=fresh)
+        rows = await found.snapshot.read_archive(revision.item_id, revision.revision_id, start, end, fresh=fresh)
         if _covers(rows, start, end):
             return rows
     raise StorageUnavailableError

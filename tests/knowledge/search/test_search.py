@@ -33,7 +33,7 @@ def anyio_backend() -> str:
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small scopes are held in memory, large ones are not: each test runs as if its scopes were either."""
     if request.param != "held":
-        monkeypatch.setattr("knowledge.store.scope_cache.HELD_ROWS", 0)
+        monkeypatch.setattr("knowledge.store.scope_cache.SMALL_SCOPE_ROWS", 0)
 
 
 async def test_every_mode_finds_the_right_item_first(location: Location) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from knowledge.store.lance import any_term, col, connect, fetched, lit
+from knowledge.store.lance import any_term, col, connect, fetch_rows, lit
 from tests.support.datasets import SUPPORT, build, embedding
 
 
@@ -33,10 +33,10 @@ def test_both_ways_give_the_same_rows(tmp_path: Path) -> None:
             ]
 
         pairs = zip(queries(), queries(), strict=True)
-        return [(await fetched(one)).equals(await other.to_arrow()) for one, other in pairs]
+        return [(await fetch_rows(one)).equals(await other.to_arrow()) for one, other in pairs]
 
     assert asyncio.run(compared()) == [True] * 4
 
 
 def test_a_query_without_the_short_way_goes_its_own() -> None:
-    assert asyncio.run(fetched(Sealed())) == "its own way"
+    assert asyncio.run(fetch_rows(Sealed())) == "its own way"

@@ -116,7 +116,7 @@ async def search_in_settings(
         return [await answer(candidates, one, query) for one in requests]
 
     try:
-        return await corpus.dataset.run(corpus.scopes, work)
+        return await corpus.dataset.run(corpus.scopes, work, searching=True)
     finally:
         vector.cancel()
 

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import reduce
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, cast
 
@@ -19,8 +18,8 @@ from lancedb import AsyncConnection, AsyncTable
 from lancedb.expr import Expr, col, lit
 from lancedb.index import FTS, Bitmap, BTree, IvfFlat, IvfRq
 
-from knowledge.store.dataset import normalized_uri
 from knowledge.store.faults import MissingTableError
+from knowledge.store.options import can_connect, is_local, normalize_uri
 from publish_knowledge.store.retries import RetryingCaller
 from publish_knowledge.store.vector_index import SHORT_BITS, VectorIndex
 
@@ -75,10 +74,10 @@ class Store:
     def __init__(
         self, uri: str, provider_model: str, dimensions: int, storage_options: Mapping[str, str] | None = None
     ) -> None:
-        self.uri = normalized_uri(uri)
+        self.uri = normalize_uri(uri)
         self.model = provider_model
         self.dimensions = dimensions
-        self._options = dict(storage_options or {}) if "://" in self.uri else {}
+        self._options = {} if is_local(self.uri) else dict(storage_options or {})
         self._caller = RetryingCaller(self.uri)
         self._connection: AsyncConnection | None = None
 
@@ -94,11 +93,11 @@ class Store:
 
     async def names(self) -> tuple[str, ...]:
         """Names of all tables, sorted; empty for a path that does not exist."""
-        return tuple(sorted(await self._caller.run(self._names))) if self._exists() else ()
+        return tuple(sorted(await self._caller.run(self._names))) if can_connect(self.uri) else ()
 
     async def open(self, name: str) -> Table | None:
         """A table at its latest version; `None` if there is none of that name."""
-        if not self._exists():
+        if not can_connect(self.uri):
             return None
         try:
             return Table(name, self._caller, await self._caller.run(lambda: self._opened(name)), self._opened)
@@ -116,10 +115,6 @@ class Store:
             await self._caller.run(lambda: self._dropped(name))
         except MissingTableError:
             return
-
-    def _exists(self) -> bool:
-        # Connecting would create the folder: a mistyped path must not leave one behind.
-        return "://" in self.uri or Path(self.uri).is_dir()
 
     async def _connected(self) -> AsyncConnection:
         if self._connection is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from knowledge.errors import DatasetMismatchError, StorageUnavailableError
-from knowledge.store.schema import MARKER_TABLE, META_DIMENSIONS, META_MODEL, META_SCHEMA, SCHEMA_VERSION, marker_schema
+from knowledge.store.schema import MARKER_TABLE, find_mismatch, marker_schema, read_metadata
 
 if TYPE_CHECKING:
     from publish_knowledge.store.database import Store
@@ -55,18 +55,9 @@ async def ensure_dataset(store: Store) -> None:
 
 def check(store: Store, schema: pa.Schema) -> None:
     """Raise `DatasetMismatchError` where a table was written for another schema version or embedding model."""
-    expected = {META_SCHEMA: SCHEMA_VERSION, META_MODEL: store.model, META_DIMENSIONS: str(store.dimensions)}
-    found = metadata_of(schema)
-    wrong = [name for name, value in expected.items() if found.get(name) != value]
-    if wrong:
-        name = wrong[0]
+    if (wrong := find_mismatch(read_metadata(schema), store.model, store.dimensions)) is not None:
         msg = (
-            f"The dataset at {store.uri} says {name} = {found.get(name)!r}, but {expected[name]!r} is set here. "
+            f"The dataset at {store.uri} says {wrong.name} = {wrong.found!r}, but {wrong.expected!r} is set here. "
             "Set the embedding that it was made with, or publish to a new address."
         )
         raise DatasetMismatchError(msg)
-
-
-def metadata_of(schema: pa.Schema) -> dict[str, str]:
-    """Schema metadata as text."""
-    return {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}

@@ -23,6 +23,7 @@ from knowledge.store.schema import (
     current_address,
     current_schema,
     head_address,
+    read_metadata,
     revisions_schema,
 )
 from publish_knowledge.store import marker
@@ -192,7 +193,7 @@ async def find_scopes(store: Store) -> ScopeListing:
 
 async def _scope_of(store: Store, name: str) -> Scope | None:
     table = await store.open(name) if name.startswith(_TABLES) else None
-    named = marker.metadata_of(await table.schema()).get(META_SCOPE) if table else None
+    named = read_metadata(await table.schema()).get(META_SCOPE) if table else None
     scope = parse_scope(named) if named else None
     return scope if scope and name in (scope.current_table, scope.revisions_table) else None
 
@@ -246,7 +247,7 @@ async def ensure_indexes(table: Table, columns: Sequence[str]) -> None:
 async def _check(store: Store, scope: Scope, table: Table) -> None:
     schema = await table.schema()
     marker.check(store, schema)
-    if marker.metadata_of(schema).get(META_SCOPE) != scope.name:
+    if read_metadata(schema).get(META_SCOPE) != scope.name:
         msg = f"The table {table.name} does not belong to {scope.name}. Run `knowledge doctor`."
         raise StorageUnavailableError(msg)
 

@@ -76,7 +76,6 @@ async def _retrieve_from(
     snapshot: Snapshot, request: SearchRequest, query: AnalyzedQuery, vector: asyncio.Future[Vectors] | None
 ) -> ScopeCandidates:
     base_id = request.base_id
-    await snapshot.prepare()
     (lexical, semantic), (archived, published) = await gather_pair(
         gather_pair(_search_lexical(snapshot, request, query), _search_semantic(snapshot, base_id, vector)),
         gather_pair(snapshot.archived_bases(), _has_published(snapshot, base_id)),
@@ -94,9 +93,9 @@ async def _search_lexical(snapshot: Snapshot, request: SearchRequest, query: Ana
     joined = " ".join(query.terms)
 
     async def side(exclude: Sequence[str], limit: int) -> list[Retrieved]:
-        return await snapshot.lexical(joined, request.base_id, exclude, limit)
+        return await snapshot.search_lexical(joined, request.base_id, exclude, limit)
 
-    passages, hits = await gather_pair(snapshot.passages(), _deepen(side))
+    passages, hits = await gather_pair(snapshot.count_passages(), _deepen(side))
     # Counted here, while the semantic side is still being searched.
     return count_terms(CandidatePool(hits, passages, complete=len(hits) < POOL_DEPTH), query.terms)
 
@@ -110,7 +109,7 @@ async def _search_semantic(
     embedded = await asyncio.shield(vector)
 
     async def side(exclude: Sequence[str], limit: int) -> list[Retrieved]:
-        return await snapshot.semantic(embedded, base_id, exclude, limit)
+        return await snapshot.search_semantic(embedded, base_id, exclude, limit)
 
     return await _deepen(side)
 

@@ -85,7 +85,7 @@ async def _load(candidates: Sequence[ScopeCandidates], hits: Sequence[Retrieved]
 
 
 async def _load_from(scope: ScopeCandidates, hits: Sequence[Retrieved]) -> Shown:
-    heads, texts = await scope.snapshot.shown(hits)
+    heads, texts = await scope.snapshot.read_hits(hits)
     archived = scope.archived_bases
     readable = {item: head for item, head in heads.items() if is_readable(head.state, head.revision.base_id, archived)}
     return readable, texts

@@ -1,4 +1,4 @@
-"""All that the reading side takes from LanceDB; no other module here imports it."""
+"""Everything that the core library uses of LanceDB; no other module of it imports LanceDB."""
 
 from __future__ import annotations
 
@@ -17,48 +17,48 @@ if TYPE_CHECKING:
 else:
     AsyncConnection = AsyncTable = Any
 
-__all__ = ["AsyncTable", "Connection", "Expr", "any_term", "col", "connect", "fetched", "lit"]
+__all__ = ["AsyncTable", "Connection", "Expr", "any_term", "col", "connect", "fetch_rows", "lit"]
 
 INDEX_CACHE_BYTES: Final = 256 * 1024 * 1024
 METADATA_CACHE_BYTES: Final = 64 * 1024 * 1024
-"""Bounds of the caches that all tables of a connection share; without them memory grows with every index read."""
+"""Limits of the caches that all tables of a connection share; without them memory grows with every index read."""
 
-_NOWHERE: Final = "memory://"
+_NO_CATALOG: Final = "memory://"
 _WHOLE_FILES: Final = {"block_size": str(16 * 1024 * 1024)}
-"""Files up to this are read in one piece when they are opened, instead of from their ends to their middles."""
+"""Smaller files are read in one request when they are opened, instead of piece by piece from their end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A dataset's tables. Handles stay at their version until opened again, and share bounded caches."""
+    """Opens the tables of a dataset. Handles stay at the version that they were opened at, and share bounded caches."""
 
     library: AsyncConnection
     uri: str
     options: Mapping[str, str]
 
     async def open_table(self, name: str, *, whole_files: bool = False) -> AsyncTable:
-        """A handle of the latest version; one with `whole_files` is for loading indexes, not for single rows."""
-        if not _is_store(self.uri):
+        """Open the latest version; a handle with `whole_files` is for loading indexes, not for single rows."""
+        if not _is_object_store(self.uri):
             return await self.library.open_table(name)
         options = {**self.options, **(_WHOLE_FILES if whole_files else {})}
         location = f"{self.uri.rstrip('/')}/{name}.lance"
         return await self.library.open_table(name, location=location, storage_options=options)
 
     def close(self) -> None:
-        """Let go of it."""
-        self.library.close()  # type: ignore[no-untyped-call]  # the library leaves it untyped
+        """Close the connection."""
+        self.library.close()  # type: ignore[no-untyped-call]  # not typed by the library
 
 
 def any_term(terms: str, column: str) -> MatchQuery:
-    """Match rows with any of the blank-separated terms; unlike a plain string, never parsed for quotes or operators."""
+    """Match rows with any of the terms, separated by spaces; unlike a string, not parsed for operators."""
     return MatchQuery(terms, column=column)  # type: ignore[call-arg]  # defaults of a pydantic dataclass, unseen by mypy
 
 
-async def fetched(query: Any) -> pa.Table:  # noqa: ANN401 - the library's query classes share no public base
-    """All rows of a query.
+async def fetch_rows(query: Any) -> pa.Table:  # noqa: ANN401 - the library's query classes share no public base
+    """Run a query and return all its rows.
 
-    The library's own `to_arrow` first asks the table for its schema, to find columns of large objects. There are none
-    here, and the question costs as much as a small answer.
+    The library's `to_arrow` first asks the table for its schema, to find columns of large objects. There are none here,
+    and asking costs as much as a small query.
     """
     execute = getattr(getattr(query, "_inner", None), "execute", None)
     if execute is None:
@@ -70,11 +70,11 @@ async def fetched(query: Any) -> pa.Table:  # noqa: ANN401 - the library's query
 async def connect(uri: str, storage_options: Mapping[str, str]) -> Connection:
     """Connect with bounded caches."""
     session = lancedb.Session(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES)
-    # Connecting to a store costs a request that finds nothing: it looks for a catalogue, which nobody here writes.
-    where = _NOWHERE if _is_store(uri) else uri
+    # Connecting to an object store costs a request for a catalog, which these datasets do not have.
+    where = _NO_CATALOG if _is_object_store(uri) else uri
     return Connection(await lancedb.connect_async(where, session=session), uri, dict(storage_options))
 
 
-def _is_store(uri: str) -> bool:
-    """Whether tables are objects below the URI: neither a folder nor a database service, and without parameters."""
+def _is_object_store(uri: str) -> bool:
+    """Whether tables are objects below the URI: it names no folder and no database service, and has no parameters."""
     return "://" in uri and not uri.startswith("db://") and "?" not in uri

@@ -70,7 +70,7 @@ class Retrieved(NamedTuple):
 
     @property
     def passage(self) -> tuple[str, int]:
-        """What both sides call the same passage."""
+        """Key by which both sides name the same passage."""
         return (self.item_id, self.start)
 
 
@@ -105,12 +105,12 @@ def head_of(scope: Scope, row: Mapping[str, Any]) -> Head:
     return Head(row["state"] or "", info_of(scope, row))
 
 
-def retrieved_of(scope: Scope, row: dict[str, Any], score: float) -> Retrieved:
+def retrieved_of(scope: Scope, row: Mapping[str, Any], score: float) -> Retrieved:
     """A row of a lexical or semantic query."""
     return Retrieved(scope, row["item_id"], row["start"], score, row.get("terms") or "")
 
 
-def passage_of(row: dict[str, Any]) -> PassageRow:
+def passage_of(row: Mapping[str, Any]) -> PassageRow:
     """A passage row with its text."""
     return PassageRow(
         item_id=row["item_id"],

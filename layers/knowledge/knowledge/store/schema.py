@@ -2,7 +2,7 @@
 
 One dataset = one marker table + one pair of tables for each scope:
 
-`current`    all that a caller may see now; four kinds of row
+`current`    all that a caller may see now; four kinds of rows
              passage   text, range, heading path, vector of the current revision of a published item
              head      one per item: state and the current revision's metadata
              history   one per revision that ever was current
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import pyarrow as pa
 
@@ -46,23 +46,29 @@ DRAFT: Final = "draft"
 PUBLISHED: Final = "published"
 ARCHIVED: Final = "archived"
 
+ROW_ADDRESS: Final = "place"
+"""The column by whose index rows are found; `head_address` and the functions beside it compute its values."""
+
+METADATA_JSON: Final = "about"
+"""The column with all that a reader needs of a row besides its state and text, so that one request fetches it."""
+
 PASSAGE_MAX_CHARS: Final = 2_000
-"""No passage is longer. A reader relies on it to know which buckets a window can touch."""
+"""Longest passage. A reader relies on it to know which buckets a window can touch."""
 
 BUCKET_CHARS: Final = 4_096
-"""Passages are addressed by item and start // this, so that a window's cost is flat in the text's length."""
+"""Passages are addressed by item and start // this, so that the cost of a window does not grow with the text."""
 
-_ABOUT_PASSAGE: Final = ("kind", "scope", "item_id", "revision_id", "start", "heading")
-_ABOUT_ITEM: Final = (
+_PASSAGE_METADATA: Final = ("kind", "scope", "item_id", "revision_id", "start", "heading")
+_ITEM_METADATA: Final = (
     "kind", "scope", "base_id", "item_id", "revision_id", "title", "language", "published_at",
     "source_type", "source_uri", "total_chars", "content_sha256",
 )  # fmt: skip
 
 _BUCKET_BITS: Final = 16
-FARTHEST: Final = BUCKET_CHARS * ((1 << _BUCKET_BITS) - 16)
-"""No text is as long: beyond, addresses would run into those of other items."""
+MAX_OFFSET: Final = BUCKET_CHARS * ((1 << _BUCKET_BITS) - 16)
+"""No text is as long. Addresses of larger offsets would run into those of other items."""
 
-# Names of vector indexes, before the number of their partitions. Searches in short ones have to be refined.
+# Prefixes of vector index names; the number of partitions follows. Searches in short vectors have to be refined.
 EXACT_INDEX: Final = "vector_exact_"
 SHORT_INDEX: Final = "vector_short_"
 
@@ -92,7 +98,7 @@ def revision_id(item: str, previous: str, fingerprint: str) -> str:
 
 
 def fingerprint(content_sha256: str, title: str, language: str, source_uri: str) -> str:
-    """Digest of all that makes one revision differ from the next."""
+    """Digest of everything that distinguishes a revision from the one before it."""
     return digest("fingerprint", content_sha256, title, language, source_uri)
 
 
@@ -101,50 +107,47 @@ def row_key(kind: RowKind, item: str, revision: str = "", ordinal: int = 0) -> s
     return digest(kind, item, revision, str(ordinal))
 
 
-def _slot(*parts: str) -> int:
+def _first_address(*parts: str) -> int:
     return int(digest(*parts)[:12], 16) >> 1 << _BUCKET_BITS
 
 
 def head_address(item: str) -> int:
     """Index address of an item's head row."""
-    return _slot(HEAD, item)
+    return _first_address(HEAD, item)
 
 
 def history_address(item: str, revision: str) -> int:
     """Index address of the history row of one revision."""
-    return _slot(HISTORY, item, revision)
+    return _first_address(HISTORY, item, revision)
 
 
 def base_address(base_id: str) -> int:
     """Index address of a base row."""
-    return _slot(BASE, base_id)
+    return _first_address(BASE, base_id)
 
 
 def current_address(item: str, start: int) -> int:
     """Index address in `current` of the passages that start in one bucket: beside the head, in one index page."""
-    return _slot(HEAD, item) + 1 + start // BUCKET_CHARS
+    return _first_address(HEAD, item) + 1 + start // BUCKET_CHARS
 
 
 def archive_address(item: str, revision: str, start: int) -> int:
     """Index address in `revisions` of a revision's passages that start in one bucket; neighbours are adjacent."""
-    return _slot(PASSAGE, item, revision) + start // BUCKET_CHARS
+    return _first_address(PASSAGE, item, revision) + start // BUCKET_CHARS
 
 
 def metadata_json(row: Mapping[str, Any]) -> str:
-    """What a row's `about` holds: all that a reader is told of it but its state and text, so that one request gets it.
-
-    The state is apart because it alone is changed in place.
-    """
-    names = _ABOUT_PASSAGE if row["kind"] == PASSAGE else _ABOUT_ITEM
+    """Value of a row's `METADATA_JSON` column. The state is not in it, because it alone is updated in place."""
+    names = _PASSAGE_METADATA if row["kind"] == PASSAGE else _ITEM_METADATA
     return json.dumps({name: row.get(name) for name in names}, ensure_ascii=False, separators=(",", ":"))
 
 
-def first_start(start: int) -> int:
-    """The earliest that a passage can start and still reach `start`."""
+def earliest_start(start: int) -> int:
+    """Smallest start of a passage that can reach `start`."""
     return max(0, start - PASSAGE_MAX_CHARS + 1)
 
 
-# The order is the order on disk. What one read takes stands together, and apart from the bulky columns, because a
+# The order is the order on disk. Columns that are read together are adjacent and apart from the bulky ones, because a
 # storage read that skips less than 64 kB fetches what it skips.
 def _labels() -> list[pa.Field]:
     return [
@@ -169,12 +172,12 @@ def _content(dimensions: int) -> list[pa.Field]:
         pa.field("start", pa.int64()),
         pa.field("end", pa.int64()),
         pa.field("ordinal", pa.int32(), nullable=False),
-        pa.field("place", pa.int64(), nullable=False),
+        pa.field(ROW_ADDRESS, pa.int64(), nullable=False),
         pa.field("key", pa.string(), nullable=False, metadata=_PRIMARY_KEY),
         # Half precision: half the bytes of every scan, cosine error below 0.001, and restore copies it unchanged.
         pa.field("vector", pa.list_(pa.float16(), dimensions)),
         pa.field("heading", pa.string()),
-        pa.field("about", pa.string()),
+        pa.field(METADATA_JSON, pa.string()),
         pa.field("text", pa.string()),
     ]
 
@@ -197,9 +200,30 @@ def revisions_schema(scope: Scope, model: str, dimensions: int) -> pa.Schema:
 
 
 def marker_schema(model: str, dimensions: int, created_at: str) -> pa.Schema:
-    """Arrow schema of the dataset marker: an empty table whose metadata says what the dataset is."""
+    """Arrow schema of the dataset marker: an empty table whose metadata describes the dataset."""
     metadata = {**_metadata(model, dimensions, None), META_CREATED: created_at}
     return pa.schema([pa.field("key", pa.string())], metadata=metadata)
+
+
+def read_metadata(schema: pa.Schema) -> dict[str, str]:
+    """Metadata of a table's schema, as text."""
+    return {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
+
+
+class Mismatch(NamedTuple):
+    """A metadata entry that differs; `found` is `None` where the table has no such entry."""
+
+    name: str
+    found: str | None
+    expected: str
+
+
+def find_mismatch(metadata: Mapping[str, str], model: str, dimensions: int) -> Mismatch | None:
+    """The first entry of a table's metadata that differs from this schema version or embedding model, if any."""
+    for name, expected in _metadata(model, dimensions, None).items():
+        if metadata.get(name) != expected:
+            return Mismatch(name, metadata.get(name), expected)
+    return None
 
 
 def _metadata(model: str, dimensions: int, scope: Scope | None) -> dict[str, str]:

@@ -1,52 +1,74 @@
-"""Small scopes held in memory: all that a search shows, read once for each version of the table.
+"""Small scopes in memory: everything that a search shows, read once for each version of the table.
 
-A scope of ten thousand passages is some ten megabytes. Reading it whole takes as many round trips as reading one row
-does, and saves two of them, and dozens of requests, at every query that follows.
+A scope of ten thousand passages is some ten megabytes. Reading it whole takes as many round trips as reading one row,
+and saves two of them and dozens of requests in every query that follows.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from cachetools import LRUCache
 
 from knowledge.errors import StorageUnavailableError
+from knowledge.store.concurrency import gather_pair
+from knowledge.store.faults import storage_faults
+from knowledge.store.lance import fetch_rows
 from knowledge.store.schema import ARCHIVED, BASE, HEAD, PASSAGE, PUBLISHED
+from knowledge.store.snapshot import (
+    BM25,
+    DISTANCE,
+    LEXICAL_COLUMNS,
+    SEMANTIC_COLUMNS,
+    SMALL_SCOPE_ROWS,
+    hit_rows,
+    item_rows,
+    lexical_hits,
+    semantic_hits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
-HELD_ROWS: Final = 20_000
-"""Scopes with more rows, counting heads and history, are asked row by row: they would take too long to load."""
+    from knowledge.embedding.base import Vectors
+    from knowledge.scopes import Scope
+    from knowledge.store.revision import PassageRow, Retrieved
+    from knowledge.store.snapshot import HitRows, ItemRows, Snapshot, TableSnapshot
 
 CALL_ROWS: Final = 100_000
-"""Rows that one call may hold: a caller with more scopes has smaller ones held, so that memory stays bounded."""
+"""Rows that one call may load: for a caller with more scopes only smaller ones are, so that memory stays bounded."""
 
-SHELF_BYTES: Final = 128 * 1024 * 1024
-"""All scopes held in a process together; the ones not asked for longest go first."""
+SCOPE_CACHE_BYTES: Final = 128 * 1024 * 1024
+"""Size of all cached scopes of a process together; the least recently used go first."""
 
-COLUMNS: Final = [
+COLUMNS: Final = (
     "kind", "scope", "base_id", "item_id", "revision_id", "title", "language", "source_type", "source_uri",
     "total_chars", "content_sha256", "state", "published_at", "start", "heading", "text", "terms",
-]  # fmt: skip
-_TOLD: Final = [name for name in COLUMNS if name != "terms"]
+)  # fmt: skip
+"""Columns that are loaded. Not the metadata column, which repeats the others."""
+
+_ROW_COLUMNS: Final = tuple(name for name in COLUMNS if name != "terms")
 _ROW_ID: Final = "_rowid"
 
 
-def most_held(scopes: int) -> int:
-    """Rows up to which each of so many scopes in one call is held."""
-    return min(HELD_ROWS, CALL_ROWS // max(1, scopes))
+def cache_row_limit(scopes: int) -> int:
+    """Largest number of rows with which each of so many scopes in one call is loaded."""
+    return min(SMALL_SCOPE_ROWS, CALL_ROWS // max(1, scopes))
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """The rows of a scope but its history. Rows are told by their row ids, which hold for one version only."""
+class CachedScope:
+    """All rows of a scope except its history, in the order of their row ids, which are valid in one version only.
+
+    `heads`, `starts` and `items` give positions in `rows`: of an item's head, of the passage of an item at a start, and
+    of all rows of an item.
+    """
 
     rows: pa.Table
     passages: int
@@ -57,83 +79,164 @@ class Held:
     starts: Mapping[tuple[str, int], int]
     items: Mapping[str, Sequence[int]]
 
-    def candidates(self, row_ids: pa.ChunkedArray, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """Rows by row id, in the order asked for; raises `StorageUnavailableError` for one that is not there."""
+    def rows_by_id(self, row_ids: pa.ChunkedArray, columns: Sequence[str]) -> list[dict[str, Any]]:
+        """Rows in the order of `row_ids`; raises `StorageUnavailableError` for one that does not exist."""
         wanted = np.asarray(row_ids.to_numpy(), np.uint64)
-        at = np.searchsorted(self.row_ids, wanted)
-        if not np.array_equal(self.row_ids[np.minimum(at, len(self.row_ids) - 1)], wanted):
+        positions = np.searchsorted(self.row_ids, wanted)
+        if not np.array_equal(self.row_ids[np.minimum(positions, len(self.row_ids) - 1)], wanted):
             raise StorageUnavailableError
-        return self._listed(at, columns)
+        return self._take(positions, columns)
 
-    def shown(self, passages: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
-        """Rows of passages, given as item and start, and of their items' heads; those that are there."""
+    def rows_of_passages(self, passages: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
+        """Rows of passages, given as item id and start, and of their items' heads; only those that exist."""
         wanted = set(passages)
         heads = [self.heads.get(item) for item in {item for item, _ in wanted}]
-        found = [at for at in (*heads, *map(self.starts.get, wanted)) if at is not None]
-        return self._listed(np.array(found, np.int64), _TOLD)
+        found = [position for position in (*heads, *map(self.starts.get, wanted)) if position is not None]
+        return self._take(np.array(found, np.int64), _ROW_COLUMNS)
 
-    def item(self, item_id: str) -> list[dict[str, Any]]:
-        """Rows of an item's head and passages; none for an item that is not there."""
-        return self._listed(np.array(self.items.get(item_id, []), np.int64), _TOLD)
+    def rows_of_item(self, item_id: str) -> list[dict[str, Any]]:
+        """Rows of an item's head and passages; none for an unknown item."""
+        return self._take(np.array(self.items.get(item_id, []), np.int64), _ROW_COLUMNS)
 
-    def _listed(self, positions: npt.NDArray[np.integer[Any]], columns: Sequence[str]) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = self.rows.select(list(columns)).take(pa.array(positions)).to_pylist()
+    def _take(self, positions: npt.NDArray[np.integer[Any]], columns: Sequence[str]) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.rows.select([*columns]).take(pa.array(positions)).to_pylist()
         return rows
 
 
-def hold(rows: pa.Table, scope: str) -> Held:
-    """Hold all rows of a scope's table, `COLUMNS` and row ids; raises `StorageUnavailableError` for a strange scope."""
+def cache_rows(rows: pa.Table, scope: str) -> CachedScope:
+    """A cached scope from all rows of its table, with `COLUMNS` and row ids.
+
+    Raises `StorageUnavailableError` if a row names another scope.
+    """
     if pc.any(pc.not_equal(rows.column("scope"), scope)).as_py():
         raise StorageUnavailableError
     kept = rows.filter(pc.is_in(rows.column("kind"), pa.array([PASSAGE, HEAD, BASE])))
     kept = kept.sort_by(_ROW_ID).combine_chunks()
     kinds, items = kept.column("kind").to_pylist(), kept.column("item_id").to_pylist()
     starts = kept.column("start").to_pylist()
-    parts: dict[str, list[int]] = {}
-    for at, item in enumerate(items):
-        parts.setdefault(item, []).append(at)
-    return Held(
+    positions: dict[str, list[int]] = {}
+    for position, item in enumerate(items):
+        positions.setdefault(item, []).append(position)
+    return CachedScope(
         rows=kept,
         passages=kinds.count(PASSAGE),
-        archived_bases=_bases(kept, BASE, ARCHIVED),
-        published_bases=_bases(kept, HEAD, PUBLISHED),
+        archived_bases=_base_ids(kept, BASE, ARCHIVED),
+        published_bases=_base_ids(kept, HEAD, PUBLISHED),
         row_ids=np.asarray(kept.column(_ROW_ID).to_numpy(), np.uint64),
         heads={items[at]: at for at, kind in enumerate(kinds) if kind == HEAD},
         starts={(items[at], starts[at]): at for at, kind in enumerate(kinds) if kind == PASSAGE},
-        items=parts,
+        items=positions,
     )
 
 
-def _bases(rows: pa.Table, kind: str, state: str) -> frozenset[str]:
+def _base_ids(rows: pa.Table, kind: str, state: str) -> frozenset[str]:
     chosen = pc.and_(pc.equal(rows.column("kind"), kind), pc.equal(rows.column("state"), state))
     return frozenset(rows.column("base_id").filter(chosen).unique().to_pylist())
 
 
-class Shelf:
-    """What is held of which version, within `SHELF_BYTES`."""
+@dataclass(frozen=True, slots=True)
+class CachedSnapshot:
+    """A snapshot of a small scope: the tables are asked for row ids, for history and for the archive alone."""
+
+    tables: TableSnapshot
+    cached: CachedScope
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that all rows belong to."""
+        return self.tables.scope
+
+    async def count_passages(self) -> int:
+        """Number of passages that can be searched."""
+        return self.cached.passages
+
+    async def archived_bases(self) -> frozenset[str]:
+        """Ids of the archived bases."""
+        return self.cached.archived_bases
+
+    async def has_published(self, base_id: str) -> bool:
+        """Whether a base has at least one published item in this scope."""
+        return base_id in self.cached.published_bases
+
+    async def search_lexical(self, terms: str, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
+        """Passages by BM25, best first."""
+        query = self.tables.lexical_query(terms, base_id, exclude, limit)
+        return lexical_hits(self.scope, await self._candidates(query, LEXICAL_COLUMNS, BM25))
+
+    async def search_semantic(
+        self, vector: Vectors, base_id: str, exclude: Iterable[str], limit: int
+    ) -> list[Retrieved]:
+        """Passages by cosine, best first."""
+        query = await self.tables.semantic_query(vector, base_id, exclude, limit)
+        return semantic_hits(self.scope, await self._candidates(query, SEMANTIC_COLUMNS, DISTANCE))
+
+    async def read_hits(self, hits: Sequence[Retrieved]) -> HitRows:
+        """Head rows and texts of what was retrieved."""
+        return hit_rows(self.scope, self.cached.rows_of_passages(hit.passage for hit in hits))
+
+    async def read_item(self, item_id: str, revision_id: str, start: int, end: int) -> ItemRows:
+        """An item's head, the history row of `revision_id`, and the current passages that overlap [start, end)."""
+        if revision_id:
+            return await self.tables.read_item(item_id, revision_id, start, end)
+        return item_rows(self.scope, self.cached.rows_of_item(item_id), item_id, revision_id, start, end)
+
+    async def read_archive(
+        self, item_id: str, revision_id: str, start: int, end: int, *, fresh: bool
+    ) -> list[PassageRow]:
+        """Passages of any revision that overlap [start, end), in order; `fresh` reopens the archive first."""
+        return await self.tables.read_archive(item_id, revision_id, start, end, fresh=fresh)
+
+    async def _candidates(self, query: Any, columns: Sequence[str], measure: str) -> list[dict[str, Any]]:  # noqa: ANN401 - the library's query classes share no public base
+        with storage_faults():
+            found = await fetch_rows(query.select([_ROW_ID, measure]))
+        rows = self.cached.rows_by_id(found.column(_ROW_ID), columns)
+        return [{**row, measure: value} for row, value in zip(rows, found.column(measure).to_pylist(), strict=True)]
+
+
+async def load_scope(tables: TableSnapshot) -> CachedScope:
+    """Load the rows of a scope into memory and its indexes into the library's cache, side by side."""
+    rows, _ = await gather_pair(tables.read_all(COLUMNS), tables.load_indexes())
+    return cache_rows(rows, tables.scope.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    version: object
+    scope: CachedScope
+
+
+def _size_of(entry: _Entry) -> int:
+    # At most the whole cache, so that the scope loaded last is always kept.
+    return min(int(entry.scope.rows.nbytes), SCOPE_CACHE_BYTES)
+
+
+class ScopeCache:
+    """The cached scopes of a process, one version of each, within `SCOPE_CACHE_BYTES`."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[str, tuple[object, Held]] = OrderedDict()
+        self._entries: LRUCache[str, _Entry] = LRUCache(SCOPE_CACHE_BYTES, _size_of)
 
-    def __contains__(self, name: str) -> bool:
-        """Whether some version of a table is held."""
-        return name in self._held
+    async def find(self, tables: TableSnapshot) -> Snapshot:
+        """A snapshot from memory if this version of the scope is cached, else the one of the tables."""
+        cached = await self._get(tables)
+        return CachedSnapshot(tables, cached) if cached else tables
 
-    def get(self, name: str, version: object) -> Held | None:
-        """What is held of a table in just this version."""
-        known, found = self._held.get(name, (None, None))
-        if found is None or known != version:
-            return None
-        self._held.move_to_end(name)
-        return found
-
-    def put(self, name: str, version: object, rows: Held) -> None:
-        """Hold a version instead of any other of the same table."""
-        self._held[name] = (version, rows)
-        self._held.move_to_end(name)
-        while len(self._held) > 1 and sum(one.rows.nbytes for _, one in self._held.values()) > SHELF_BYTES:
-            self._held.popitem(last=False)
+    async def load(self, tables: TableSnapshot, row_limit: int) -> Snapshot:
+        """A snapshot from memory; the scope is loaded first if it is not cached. A larger one stays on the tables."""
+        if await tables.count_rows() > row_limit:
+            return tables
+        cached = await self._get(tables)
+        if cached is None:
+            cached = await load_scope(tables)
+            # The earlier version goes first: else room would be made for both.
+            self._entries.pop(tables.scope.current_table, None)
+            self._entries[tables.scope.current_table] = _Entry(await tables.version(), cached)
+        return CachedSnapshot(tables, cached)
 
     def clear(self) -> None:
-        """Let go of everything."""
-        self._held.clear()
+        """Drop everything."""
+        self._entries.clear()
+
+    async def _get(self, tables: TableSnapshot) -> CachedScope | None:
+        entry = self._entries.get(tables.scope.current_table)
+        return entry.scope if entry and entry.version == await tables.version() else None

@@ -1,10 +1,7 @@
-"""One scope at one moment: every query that the reading side sends to its two tables.
+"""One scope at one moment: every query that searches and reads send to its two tables.
 
-Behind the wall of one table for each scope stands a second: a search filters on the scope too, and every row that
-comes back, from a search or by its address, is refused if it names another.
-
-A small scope is loaded by `prepare()`: its rows are held in memory, its indexes in the library's cache, and a search
-then asks the store for nothing. Of a large one, searches read the rows that they need.
+A table for each scope is the first isolation layer; this is the second: a search filters on the scope too, and every
+row that comes back, from a search or by its address, is refused if it names another scope.
 """
 
 from __future__ import annotations
@@ -12,12 +9,12 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from knowledge.errors import StorageUnavailableError
-from knowledge.store.concurrency import gather_all, gather_pair
+from knowledge.store.concurrency import gather_all
 from knowledge.store.faults import storage_faults
-from knowledge.store.lance import any_term, col, fetched, lit
+from knowledge.store.lance import any_term, col, fetch_rows, lit
 from knowledge.store.revision import Head, PassageRow, Retrieved, head_of, passage_of, retrieved_of
 from knowledge.store.schema import (
     ARCHIVED,
@@ -25,279 +22,303 @@ from knowledge.store.schema import (
     EXACT_INDEX,
     HEAD,
     HISTORY,
+    METADATA_JSON,
     PASSAGE,
     PUBLISHED,
+    ROW_ADDRESS,
     SHORT_INDEX,
     archive_address,
     current_address,
-    first_start,
+    earliest_start,
     head_address,
     history_address,
 )
-from knowledge.store.scope_cache import COLUMNS, HELD_ROWS, Held, Shelf, hold
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pyarrow as pa
 
-    from knowledge.embedding.providers import Vectors
+    from knowledge.embedding.base import Vectors
     from knowledge.scopes import Scope
     from knowledge.store.lance import AsyncTable, Expr
+    from knowledge.store.table_handles import OpenTable, TableHandles
 
-T = TypeVar("T")
+    Row = Mapping[str, Any]
+
+SMALL_SCOPE_ROWS: Final = 20_000
+"""Scopes with more rows, counting heads and history, are queried row by row: they would take too long to load."""
 
 ALL_PARTITIONS: Final = 100_000
 """Probes of a vector query: all that there are, because fewer lose recall (6 % measured) and save little."""
 
-REFINE: Final = 2
-"""Candidates of shortened vectors for each that is asked for; all are measured again by their whole vectors."""
+REFINE_FACTOR: Final = 2
+"""Candidates by shortened vectors for each that is asked for; all are measured again by their full vectors."""
 
-# Few columns, because each is fetched by itself: what else is said of a hit is read once it is known to be one.
-_CANDIDATE: Final = ["scope", "item_id", "start"]
+LEXICAL_COLUMNS: Final = ("scope", "item_id", "start", "terms")
+SEMANTIC_COLUMNS: Final = ("scope", "item_id", "start")
+"""Columns of a candidate. Few, because each is a request of its own; the others are read for the hits alone."""
+
+BM25: Final = "_score"
+DISTANCE: Final = "_distance"
+"""Columns in which the library returns what it measured."""
+
 # Where a passage ends follows from its text.
-_PASSAGE: Final = ["about", "text"]
-_HEAD: Final = ["about", "state"]
-_SHOWN: Final = ["about", "state", "text"]
-# Indexes that searches of a small scope, and the reads after them, use. The vectors' is one of two, if there is one.
-_SEARCHED: Final = (
-    "terms_idx", "kind_idx", "scope_idx", "place_idx", f"{EXACT_INDEX}1", f"{EXACT_INDEX}4",
-)  # fmt: skip
+_PASSAGE_COLUMNS: Final = (METADATA_JSON, "text")
+_HEAD_COLUMNS: Final = (METADATA_JSON, "state")
+_ALL_COLUMNS: Final = (METADATA_JSON, "state", "text")
 
-
-@dataclass(slots=True)
-class Tables:
-    """Handles of a scope; `revisions` is opened only by the reads that need it.
-
-    `known` keeps what was counted once: a handle stays at its version, so it stays true as long as the handle lives.
-    """
-
-    current: AsyncTable
-    open_revisions: Callable[[bool], Awaitable[AsyncTable | None]]
-    known: dict[str, Any]
-    open_loader: Callable[[], Awaitable[AsyncTable]]
-    shelf: Shelf
-    most_held: int
+_ADDRESS_INDEX: Final = "place_idx"
+# Indexes that searches of a small scope and reads use. A small scope has at most one of the two vector indexes; asking
+# which would be another round trip.
+_SEARCH_INDEXES: Final = ("terms_idx", "kind_idx", "scope_idx", _ADDRESS_INDEX, f"{EXACT_INDEX}1", f"{EXACT_INDEX}4")
 
 
 @dataclass(frozen=True, slots=True)
-class Addressed:
-    """What stands at an item's addresses."""
+class ItemRows:
+    """The rows of one item: its head, one revision's history row, and passages of its current revision in order."""
 
     head: Head | None
     history: Head | None
     passages: list[PassageRow]
 
 
-class Snapshot:
-    """Queries over one scope's tables, all against one version of `current`."""
+class HitRows(NamedTuple):
+    """The rows of what a search found: heads by item id, passages by item id and start; only those that exist."""
 
-    def __init__(self, scope: Scope, tables: Tables) -> None:
-        self.scope = scope
-        self._tables = tables
-        self._held: Held | None = None
+    heads: dict[str, Head]
+    passages: dict[tuple[str, int], PassageRow]
 
-    async def prepare(self) -> None:
-        """Load a small scope before it is searched; one that was loaded in this version is at hand."""
-        if await self._once("rows", self._count_rows) <= self._tables.most_held:
-            self._held = await self._from_shelf() or await self._loaded()
 
-    async def passages(self) -> int:
+class Snapshot(Protocol):
+    """One scope at one version of its `current` table. Methods raise `StorageUnavailableError`."""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that all rows belong to."""
+
+    async def count_passages(self) -> int:
         """Number of passages that can be searched."""
-        if self._held:
-            return self._held.passages
-        return await self._once("passages", self._count_passages)
 
     async def archived_bases(self) -> frozenset[str]:
-        """Ids of the bases that are taken out of service."""
-        if self._held:
-            return self._held.archived_bases
-        return await self._once("archived_bases", self._list_archived_bases)
+        """Ids of the archived bases."""
 
     async def has_published(self, base_id: str) -> bool:
-        """Whether a base has at least one published item here."""
-        if self._held:
-            return base_id in self._held.published_bases
-        where = _kind(HEAD) & (col("base_id") == lit(base_id)) & (col("state") == lit(PUBLISHED))
-        return bool(await self._rows(where, ["scope"], limit=1))
+        """Whether a base has at least one published item in this scope."""
 
-    async def lexical(self, terms: str, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
-        """Passages by BM25, best first; `score` is raw and `terms` are the passage's own."""
-        query = self._tables.current.query().nearest_to_text(any_term(terms, "terms"))
-        narrowed = query.where(self._candidates(base_id, exclude)).limit(limit)
-        rows = await self._candidate_rows(narrowed, [*_CANDIDATE, "terms"], "_score")
-        return [retrieved_of(self.scope, row, row["_score"]) for row in rows]
+    async def search_lexical(self, terms: str, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
+        """Passages by BM25, best first; `score` is raw, `terms` are the passage's own.
 
-    async def semantic(self, vector: Vectors, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
-        """Passages by cosine, best first; `score` is the raw cosine."""
-        query = self._tables.current.query().nearest_to(vector).distance_type("cosine").nprobes(ALL_PARTITIONS)
-        if await self._vectors_are_short():
-            query = query.refine_factor(REFINE)
-        narrowed = query.where(self._candidates(base_id, exclude)).limit(limit)
-        rows = await self._candidate_rows(narrowed, _CANDIDATE, "_distance")
-        return [retrieved_of(self.scope, row, 1.0 - row["_distance"]) for row in rows]
+        An empty `base_id` means all bases; `exclude` holds ids of items to leave out.
+        """
 
-    async def shown(self, hits: Sequence[Retrieved]) -> tuple[dict[str, Head], dict[tuple[str, int], PassageRow]]:
-        """Head rows by item, and texts by item and start, of what was retrieved; those that exist."""
-        rows = self._held.shown({hit.passage for hit in hits}) if self._held else await self._shown_rows(hits)
-        passages = [passage_of(row) for row in rows if row["kind"] == PASSAGE]
-        found = {row["item_id"]: head_of(self.scope, row) for row in rows if row["kind"] == HEAD}
-        return found, {(row.item_id, row.start): row for row in passages}
+    async def search_semantic(
+        self, vector: Vectors, base_id: str, exclude: Iterable[str], limit: int
+    ) -> list[Retrieved]:
+        """Passages by cosine, best first; `score` is the raw cosine. Otherwise as `search_lexical`."""
 
-    async def _shown_rows(self, hits: Sequence[Retrieved]) -> list[dict[str, Any]]:
-        heads = {head_address(hit.item_id) for hit in hits}
-        texts = {current_address(hit.item_id, hit.start) for hit in hits}
-        # One query for both, as they stand side by side.
-        return await self._rows(col("place").isin(sorted(heads | texts)), _SHOWN)
+    async def read_hits(self, hits: Sequence[Retrieved]) -> HitRows:
+        """Head rows and texts of what was retrieved."""
 
-    async def addressed(self, item_id: str, revision_id: str, start: int, end: int) -> Addressed:
-        """An item's head, one revision's history row, and the current passages that overlap [start, end), in order."""
-        rows = await self._addressed_rows(item_id, revision_id, start, end)
-        mine = [row for row in rows if row["item_id"] == item_id]
-        heads = [head_of(self.scope, row) for row in mine if row["kind"] == HEAD]
-        history = [head_of(self.scope, row) for row in mine if _is_history(row, revision_id)]
-        return Addressed(heads[0] if heads else None, history[0] if history else None, _window(mine, start, end))
+    async def read_item(self, item_id: str, revision_id: str, start: int, end: int) -> ItemRows:
+        """An item's head, the history row of `revision_id`, and the current passages that overlap [start, end)."""
 
-    async def _addressed_rows(self, item_id: str, revision_id: str, start: int, end: int) -> list[dict[str, Any]]:
-        held = None if revision_id else await self._from_shelf()
-        if held:
-            return held.item(item_id)
-        await self._once("places", self._warm_places)
-        head, first, last = (
-            head_address(item_id),
-            current_address(item_id, first_start(start)),
-            current_address(item_id, end),
-        )
-        # One query for all; at the beginning of a text its head stands beside it.
-        where = _between(head, last) if first == head + 1 else _between(first, last) | _between(head, head)
-        if revision_id:
-            where = where | (col("place") == lit(history_address(item_id, revision_id)))
-        return await self._rows(where, _SHOWN)
-
-    async def archived_window(
+    async def read_archive(
         self, item_id: str, revision_id: str, start: int, end: int, *, fresh: bool
     ) -> list[PassageRow]:
-        """The same from the archive of all revisions; `fresh` reopens it first."""
-        table = await self._tables.open_revisions(fresh)
+        """Passages of any revision that overlap [start, end), in order; `fresh` reopens the archive first."""
+
+
+class TableSnapshot:
+    """A snapshot that queries the tables row by row."""
+
+    def __init__(self, scope: Scope, current: OpenTable, tables: TableHandles) -> None:
+        self._scope = scope
+        self._current = current
+        self._handle = current.handle
+        self._facts = current.facts
+        self._tables = tables
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that all rows belong to."""
+        return self._scope
+
+    async def count_passages(self) -> int:
+        """Number of passages that can be searched."""
+        if self._facts.passages is None:
+            with storage_faults():
+                self._facts.passages = await self._handle.count_rows(_is_kind(PASSAGE).to_sql())
+        return self._facts.passages
+
+    async def archived_bases(self) -> frozenset[str]:
+        """Ids of the archived bases."""
+        if self._facts.archived_bases is None:
+            rows = await self._select(_is_kind(BASE), _HEAD_COLUMNS)
+            self._facts.archived_bases = frozenset(row["base_id"] for row in rows if row["state"] == ARCHIVED)
+        return self._facts.archived_bases
+
+    async def has_published(self, base_id: str) -> bool:
+        """Whether a base has at least one published item in this scope."""
+        where = _is_kind(HEAD) & (col("base_id") == lit(base_id)) & (col("state") == lit(PUBLISHED))
+        return bool(await self._select(where, ["scope"], limit=1))
+
+    async def search_lexical(self, terms: str, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
+        """Passages by BM25, best first."""
+        query = self.lexical_query(terms, base_id, exclude, limit)
+        return lexical_hits(self.scope, await self._fetch(query.select([*LEXICAL_COLUMNS, BM25])))
+
+    async def search_semantic(
+        self, vector: Vectors, base_id: str, exclude: Iterable[str], limit: int
+    ) -> list[Retrieved]:
+        """Passages by cosine, best first."""
+        query = await self.semantic_query(vector, base_id, exclude, limit)
+        return semantic_hits(self.scope, await self._fetch(query.select([*SEMANTIC_COLUMNS, DISTANCE])))
+
+    async def read_hits(self, hits: Sequence[Retrieved]) -> HitRows:
+        """Head rows and texts of what was retrieved."""
+        heads = {head_address(hit.item_id) for hit in hits}
+        texts = {current_address(hit.item_id, hit.start) for hit in hits}
+        # One query for both: an item's head and its passages are adjacent in the index.
+        rows = await self._select(col(ROW_ADDRESS).isin(sorted(heads | texts)), _ALL_COLUMNS)
+        return hit_rows(self.scope, rows)
+
+    async def read_item(self, item_id: str, revision_id: str, start: int, end: int) -> ItemRows:
+        """An item's head, the history row of `revision_id`, and the current passages that overlap [start, end)."""
+        await self._load_addresses()
+        head, last = head_address(item_id), current_address(item_id, end)
+        first = current_address(item_id, earliest_start(start))
+        # One query for all; at the beginning of a text the head is adjacent to it.
+        where = _between(head, last) if first == head + 1 else _between(first, last) | _between(head, head)
+        if revision_id:
+            where = where | (col(ROW_ADDRESS) == lit(history_address(item_id, revision_id)))
+        return item_rows(self.scope, await self._select(where, _ALL_COLUMNS), item_id, revision_id, start, end)
+
+    async def read_archive(
+        self, item_id: str, revision_id: str, start: int, end: int, *, fresh: bool
+    ) -> list[PassageRow]:
+        """Passages of any revision that overlap [start, end), in order; `fresh` reopens the archive first."""
+        table = await self._tables.open_revisions(self.scope, fresh=fresh)
         if table is None:
             raise StorageUnavailableError
-        first, last = first_start(start), end - 1
-        places = (archive_address(item_id, revision_id, first), archive_address(item_id, revision_id, last))
-        rows = await self._listed(table.query().where(_between(*places)).select(_PASSAGE))
-        return _window(
-            [row for row in rows if (row["item_id"], row["revision_id"]) == (item_id, revision_id)], start, end
-        )
+        first, last = (archive_address(item_id, revision_id, at) for at in (earliest_start(start), end - 1))
+        rows = await self._fetch(table.handle.query().where(_between(first, last)).select([*_PASSAGE_COLUMNS]))
+        mine = [row for row in rows if (row["item_id"], row["revision_id"]) == (item_id, revision_id)]
+        return _window(mine, start, end)
 
-    async def _from_shelf(self) -> Held | None:
-        name = self.scope.current_table
-        if name not in self._tables.shelf:
-            return None
-        return self._tables.shelf.get(name, await self._once("version", self._version))
+    async def count_rows(self) -> int:
+        """Number of rows of all kinds."""
+        if self._facts.rows is None:
+            with storage_faults():
+                self._facts.rows = await self._handle.count_rows()
+        return self._facts.rows
 
-    async def _loaded(self) -> Held:
-        rows, _ = await gather_pair(self._all_rows(), self._warm_indexes())
-        held = hold(rows, self.scope.name)
-        self._tables.shelf.put(self.scope.current_table, await self._once("version", self._version), held)
-        return held
-
-    async def _version(self) -> object:
-        """What tells this version apart, even from one of a table that was dropped and made again."""
-        indices = await self._once("indices", self._list_indices)
+    async def version(self) -> object:
+        """A value that identifies this version, even among those of a table that was dropped and created again."""
+        indices = await self._list_indices()
         with storage_faults():
-            return await self._tables.current.version(), frozenset(index.index_uuid for index in indices)
+            return await self._handle.version(), frozenset(index.index_uuid for index in indices)
 
-    async def _all_rows(self) -> pa.Table:
+    async def read_all(self, columns: Sequence[str]) -> pa.Table:
+        """All rows, with their row ids."""
         with storage_faults():
-            return await fetched(self._tables.current.query().select(COLUMNS).with_row_id())
+            return await fetch_rows(self._handle.query().select([*columns]).with_row_id())
 
-    async def _warm_indexes(self) -> None:
-        with storage_faults():
-            loader = await self._tables.open_loader()
-        await gather_all(_warm(loader, name) for name in _SEARCHED)
+    async def load_indexes(self) -> None:
+        """Load the indexes of searches and reads into the library's cache."""
+        loader = self._current.loader or await self._tables.open_loader(self.scope.current_table)
+        await gather_all(_prewarm(loader, name) for name in _SEARCH_INDEXES)
 
-    async def _candidate_rows(self, query: Any, columns: list[str], measure: str) -> list[dict[str, Any]]:  # noqa: ANN401 - see below
-        if self._held is None:
-            return await self._listed(query.select([*columns, measure]))
-        with storage_faults():
-            found = await fetched(query.select(["_rowid", measure]))
-        rows = self._held.candidates(found.column("_rowid"), columns)
-        return [{**row, measure: value} for row, value in zip(rows, found.column(measure).to_pylist(), strict=True)]
+    def lexical_query(self, terms: str, base_id: str, exclude: Iterable[str], limit: int) -> Any:  # noqa: ANN401 - see `_fetch`
+        """The library's query for `search_lexical`; its columns are still to be selected."""
+        query = self._handle.query().nearest_to_text(any_term(terms, "terms"))
+        return query.where(self._candidates(base_id, exclude)).limit(limit)
 
-    async def _once(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
-        if name not in self._tables.known:
-            self._tables.known[name] = await ask()
-        known: T = self._tables.known[name]
-        return known
-
-    async def _warm_places(self) -> bool:
-        small = await self._once("rows", self._count_rows) <= HELD_ROWS
-        if small:
-            await _warm(self._tables.current, "place_idx")
-        return small
-
-    async def _count_rows(self) -> int:
-        with storage_faults():
-            return await self._tables.current.count_rows()
-
-    async def _vectors_are_short(self) -> bool:
-        return any(index.name.startswith(SHORT_INDEX) for index in await self._once("indices", self._list_indices))
-
-    async def _list_indices(self) -> Sequence[Any]:
-        with storage_faults():
-            return list(await self._tables.current.list_indices())
-
-    async def _count_passages(self) -> int:
-        with storage_faults():
-            return await self._tables.current.count_rows(_kind(PASSAGE).to_sql())
-
-    async def _list_archived_bases(self) -> frozenset[str]:
-        rows = await self._rows(_kind(BASE), _HEAD)
-        return frozenset(row["base_id"] for row in rows if row["state"] == ARCHIVED)
+    async def semantic_query(self, vector: Vectors, base_id: str, exclude: Iterable[str], limit: int) -> Any:  # noqa: ANN401 - see `_fetch`
+        """The library's query for `search_semantic`; its columns are still to be selected."""
+        query = self._handle.query().nearest_to(vector).distance_type("cosine").nprobes(ALL_PARTITIONS)
+        if any(index.name.startswith(SHORT_INDEX) for index in await self._list_indices()):
+            query = query.refine_factor(REFINE_FACTOR)
+        return query.where(self._candidates(base_id, exclude)).limit(limit)
 
     def _candidates(self, base_id: str, exclude: Iterable[str]) -> Expr:
-        where = (col("scope") == lit(self.scope.name)) & _kind(PASSAGE)
+        where = (col("scope") == lit(self.scope.name)) & _is_kind(PASSAGE)
         if base_id:
             where = where & (col("base_id") == lit(base_id))
         excluded = sorted(exclude)
         return where & ~col("item_id").isin(excluded) if excluded else where
 
-    async def _rows(self, where: Expr, columns: list[str], limit: int | None = None) -> list[dict[str, Any]]:
-        query = self._tables.current.query().where(where).select(columns)
-        return await self._listed(query if limit is None else query.limit(limit))
+    async def _list_indices(self) -> Sequence[Any]:
+        if self._facts.indices is None:
+            with storage_faults():
+                self._facts.indices = list(await self._handle.list_indices())
+        return self._facts.indices
 
-    async def _listed(self, query: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - three query classes share no base
+    async def _load_addresses(self) -> None:
+        # Of a small scope, once: then later reads find their index pages in memory.
+        if not self._facts.addresses_loaded:
+            if await self.count_rows() <= SMALL_SCOPE_ROWS:
+                await _prewarm(self._handle, _ADDRESS_INDEX)
+            self._facts.addresses_loaded = True
+
+    async def _select(self, where: Expr, columns: Sequence[str], limit: int | None = None) -> list[Row]:
+        query = self._handle.query().where(where).select([*columns])
+        return await self._fetch(query if limit is None else query.limit(limit))
+
+    async def _fetch(self, query: Any) -> list[Row]:  # noqa: ANN401 - the library's three query classes share no public base
         with storage_faults():
-            table = await fetched(query)
-        rows: list[dict[str, Any]] = [_with_metadata(row) for row in table.to_pylist()]
+            table = await fetch_rows(query)
+        rows = [_merge_metadata(row) for row in table.to_pylist()]
         if any(row["scope"] != self.scope.name for row in rows):
             raise StorageUnavailableError
         return rows
 
 
-async def _warm(table: AsyncTable, index: str) -> None:
-    # An index that is not there or cannot be read is for the query to tell, which comes next.
-    with suppress(Exception):
-        await table.prewarm_index(index)
+def lexical_hits(scope: Scope, rows: Iterable[Row]) -> list[Retrieved]:
+    """Candidates from rows with `LEXICAL_COLUMNS` and `BM25`."""
+    return [retrieved_of(scope, row, row[BM25]) for row in rows]
 
 
-def _kind(kind: str) -> Expr:
-    return col("kind") == lit(kind)
+def semantic_hits(scope: Scope, rows: Iterable[Row]) -> list[Retrieved]:
+    """Candidates from rows with `SEMANTIC_COLUMNS` and `DISTANCE`."""
+    return [retrieved_of(scope, row, 1.0 - row[DISTANCE]) for row in rows]
 
 
-def _between(first: int, last: int) -> Expr:
-    # A range, not a list: a list looks every address up by itself and reads the same index page each time.
-    return (col("place") >= lit(first)) & (col("place") <= lit(last))
+def hit_rows(scope: Scope, rows: Sequence[Row]) -> HitRows:
+    """Head and passage rows as values."""
+    heads = {row["item_id"]: head_of(scope, row) for row in rows if row["kind"] == HEAD}
+    passages = [passage_of(row) for row in rows if row["kind"] == PASSAGE]
+    return HitRows(heads, {(row.item_id, row.start): row for row in passages})
 
 
-def _window(rows: Iterable[dict[str, Any]], start: int, end: int) -> list[PassageRow]:
+def item_rows(scope: Scope, rows: Iterable[Row], item_id: str, revision_id: str, start: int, end: int) -> ItemRows:
+    """What `read_item` returns, from rows among which others may be: two addresses may have one digest."""
+    mine = [row for row in rows if row["item_id"] == item_id]
+    heads = [head_of(scope, row) for row in mine if row["kind"] == HEAD]
+    history = [head_of(scope, row) for row in mine if row["kind"] == HISTORY and row["revision_id"] == revision_id]
+    return ItemRows(next(iter(heads), None), next(iter(history), None), _window(mine, start, end))
+
+
+def _window(rows: Iterable[Row], start: int, end: int) -> list[PassageRow]:
     found = (passage_of(row) for row in rows if row["kind"] == PASSAGE)
     return sorted((row for row in found if row.overlaps(start, end)), key=lambda row: row.start)
 
 
-def _with_metadata(row: dict[str, Any]) -> dict[str, Any]:
-    about: str | None = row.pop("about", None)
-    return row if about is None else {**json.loads(about), **row}
+async def _prewarm(table: AsyncTable, index: str) -> None:
+    # An index that is missing or cannot be read fails the query that follows, if that needs it.
+    with suppress(StorageUnavailableError), storage_faults():
+        await table.prewarm_index(index)
 
 
-def _is_history(row: dict[str, Any], revision_id: str) -> bool:
-    return bool(row["kind"] == HISTORY and row["revision_id"] == revision_id)
+def _is_kind(kind: str) -> Expr:
+    return col("kind") == lit(kind)
+
+
+def _between(first: int, last: int) -> Expr:
+    # A range, not a list: a list looks up each address by itself and reads the same index page each time.
+    return (col(ROW_ADDRESS) >= lit(first)) & (col(ROW_ADDRESS) <= lit(last))
+
+
+def _merge_metadata(row: dict[str, Any]) -> Row:
+    metadata: str | None = row.pop(METADATA_JSON, None)
+    return row if metadata is None else {**json.loads(metadata), **row}

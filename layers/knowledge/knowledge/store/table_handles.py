@@ -1,0 +1,163 @@
+"""Handles of a dataset's tables, each checked to belong to the dataset and to its scope.
+
+A handle never follows new versions by itself, so a handle *is* a snapshot. After `REFRESH_SECONDS` the next call opens
+a new one; calls in progress keep theirs.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from cachetools import LRUCache
+
+from knowledge.errors import DatasetMismatchError, StorageUnavailableError
+from knowledge.store.concurrency import gather_pair
+from knowledge.store.faults import MissingTableError, storage_faults
+from knowledge.store.lance import connect
+from knowledge.store.options import can_connect, is_local, normalize_uri
+from knowledge.store.schema import MARKER_TABLE, META_SCOPE, find_mismatch, read_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from knowledge.scopes import Scope
+    from knowledge.store.lance import AsyncTable, Connection
+
+REFRESH_SECONDS: Final = 3.0
+"""Age at which a handle is replaced: together with the time of a call well below the 5 s promised for a publish."""
+
+MAX_HANDLES: Final = 256
+"""Handles kept: both tables of the most scopes that one call may span, twice over."""
+
+
+@dataclass(slots=True)
+class VersionFacts:
+    """Facts about one version of a `current` table, each asked for once: the handle stays at it, so they stay true."""
+
+    rows: int | None = None
+    passages: int | None = None
+    archived_bases: frozenset[str] | None = None
+    indices: Sequence[Any] | None = None
+    addresses_loaded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTable:
+    """A handle with the facts about its version; `loader` is a handle for loading indexes, if one was opened beside."""
+
+    handle: AsyncTable
+    loader: AsyncTable | None = None
+    facts: VersionFacts = field(default_factory=VersionFacts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The outcome of opening a table; `None` means that the dataset does not have it."""
+
+    table: OpenTable | None
+    at: float
+
+
+class TableHandles:
+    """Opens the tables of one dataset for one embedding model, and keeps the handles for a while."""
+
+    def __init__(self, uri: str, model: str, dimensions: int, storage_options: Mapping[str, str] | None) -> None:
+        self._uri = normalize_uri(uri)
+        self._model = model
+        self._dimensions = dimensions
+        self._options = {} if is_local(self._uri) else dict(storage_options or {})
+        self._connection: Connection | None = None
+        self._opened: LRUCache[str, _Opened] = LRUCache(MAX_HANDLES)
+
+    async def connect(self) -> Connection:
+        """Connect on first use. Raises `StorageUnavailableError`."""
+        if self._connection is None:
+            if not can_connect(self._uri):
+                raise StorageUnavailableError
+            with storage_faults():
+                self._connection = await connect(self._uri, self._options)
+        return self._connection
+
+    def close(self) -> None:
+        """Drop the handles and the connection."""
+        self.clear()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def clear(self) -> None:
+        """Drop all handles."""
+        self._opened.clear()
+
+    async def check_marker(self) -> None:
+        """Raise `StorageUnavailableError` without a marker, `DatasetMismatchError` for another model or schema."""
+        try:
+            with storage_faults():
+                schema = await (await (await self.connect()).open_table(MARKER_TABLE)).schema()
+        except MissingTableError as error:
+            raise StorageUnavailableError from error
+        self._check_metadata(read_metadata(schema))
+
+    async def open_current(self, scope: Scope, *, searching: bool) -> OpenTable | None:
+        """The scope's `current` table; `None` where the dataset has none.
+
+        If it is opened for the first time and for a search, the handle for loading indexes is opened beside it.
+        """
+        return await self._open(scope, scope.current_table, with_loader=searching)
+
+    async def open_revisions(self, scope: Scope, *, fresh: bool) -> OpenTable | None:
+        """The scope's `revisions` table; `fresh` replaces the handle whatever its age."""
+        if fresh:
+            self._opened.pop(scope.revisions_table, None)
+        return await self._open(scope, scope.revisions_table, with_loader=False)
+
+    async def open_loader(self, name: str) -> AsyncTable:
+        """A handle for loading indexes. Raises `MissingTableError`."""
+        with storage_faults():
+            return await (await self.connect()).open_table(name, whole_files=True)
+
+    async def _open(self, scope: Scope, name: str, *, with_loader: bool) -> OpenTable | None:
+        opened = self._opened.get(name)
+        if opened is None or time.monotonic() - opened.at > REFRESH_SECONDS:
+            at = time.monotonic()
+            table = await self._open_table(scope, name, with_loader=with_loader and opened is None)
+            opened = self._opened[name] = _Opened(table, at)
+        return opened.table
+
+    async def _open_table(self, scope: Scope, name: str, *, with_loader: bool) -> OpenTable | None:
+        if not with_loader:
+            handle, loader = await self._open_handle(scope, name), None
+        else:
+            handle, loader = await gather_pair(self._open_handle(scope, name), self._find_loader(name))
+        return None if handle is None else OpenTable(handle, loader)
+
+    async def _open_handle(self, scope: Scope, name: str) -> AsyncTable | None:
+        try:
+            with storage_faults():
+                table = await (await self.connect()).open_table(name)
+                schema = await table.schema()
+        except MissingTableError:
+            # An emptied or moved dataset has no tables either, and must not pass for a scope without knowledge.
+            await self.check_marker()
+            return None
+        metadata = read_metadata(schema)
+        self._check_metadata(metadata)
+        if metadata.get(META_SCOPE) != scope.name:
+            raise StorageUnavailableError
+        return table
+
+    async def _find_loader(self, name: str) -> AsyncTable | None:
+        try:
+            return await self.open_loader(name)
+        except MissingTableError:
+            return None
+
+    def _check_metadata(self, metadata: Mapping[str, str]) -> None:
+        if (wrong := find_mismatch(metadata, self._model, self._dimensions)) is not None:
+            msg = (
+                f"The dataset says {wrong.name} = {wrong.found!r}, this function expects {wrong.expected!r}. "
+                "Publish the dataset again with this embedding, or set EMBEDDING to the dataset's."
+            )
+            raise DatasetMismatchError(msg)
