@@ -1,7 +1,12 @@
 """Exceptions of the storage library, mapped in this one place.
 
-LanceDB raises `ValueError`, `RuntimeError` and `OSError` for the same kinds of fault, so only the text of two
-answers can be told apart from an outage: a table that is not there, and files of a version that was cleaned away.
+LanceDB raises `ValueError`, `RuntimeError` and `OSError` for the same kinds of faults, pyarrow its own classes. Two
+answers can be told from an outage, by their text alone: a table that does not exist, and files of a version that was
+cleaned away.
+
+Everything else passes through, because it is a programming error and no outage: a retry would not help, and the log has
+to show it. That includes panics of the library, which arrive as `pyo3_async_runtimes.RustPanic`, and as
+`pyo3_runtime.PanicException`, a `BaseException` on purpose: what it leaves behind is not to be used again.
 """
 
 from __future__ import annotations
@@ -10,14 +15,19 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+
 from knowledge.errors import KnowledgeError, StorageUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+LIBRARY_ERRORS: Final = (ValueError, RuntimeError, OSError, pa.ArrowException)
+"""What LanceDB and pyarrow raise for faults of the store; `TimeoutError` is an `OSError`."""
+
 _MISSING_TABLE: Final = re.compile(r"^Table '[^']*' was not found")
 _MISSING_FILE: Final = re.compile(r"not found", re.IGNORECASE)
-# A bucket that is gone also says "not found"; it is an outage, and reading again would not help.
+# A missing bucket also says "not found"; it is an outage, and reading again would not help.
 _MISSING_STORE: Final = re.compile(r"NoSuchBucket|bucket", re.IGNORECASE)
 
 
@@ -31,16 +41,16 @@ class StaleVersionError(StorageUnavailableError):
 
 @contextmanager
 def storage_faults() -> Iterator[None]:
-    """Turn whatever the storage library raises into one of this module's errors or `StorageUnavailableError`."""
+    """Turn what the storage library raises into one of this module's errors or `StorageUnavailableError`."""
     try:
         yield
     except KnowledgeError:
         raise
-    except Exception as error:
-        raise _translated(error) from error
+    except LIBRARY_ERRORS as error:
+        raise _translate(error) from error
 
 
-def _translated(error: Exception) -> Exception:
+def _translate(error: Exception) -> Exception:
     text = str(error)
     if isinstance(error, ValueError) and _MISSING_TABLE.match(text):
         return MissingTableError(text)
