@@ -23,8 +23,8 @@ from benchmarks.quality.test_collections import DOCUMENTS, baselines, read_colle
 from knowledge.embedding.providers import LOCAL, LOCAL_SMALL
 from knowledge.requests import DEFAULT_ALPHA
 from knowledge.scopes import Scope
-from publish_knowledge.evaluation.qrels import JudgmentsError
-from publish_knowledge.evaluation.report import shown
+from publish_knowledge.evaluation.qrels import QrelsError
+from publish_knowledge.evaluation.report import format_estimate
 from publish_knowledge.evaluation.runs import Evaluation, Setting
 
 KEPT: Final = Path(__file__).resolve().parent.parent / ".data" / "eval"
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with workshop(options.kept, options.embedding) as bench:
             found = asyncio.run(_run(bench, options))
-    except (OSError, JudgmentsError) as error:
+    except (OSError, QrelsError) as error:
         say(f"{error}")
         return 2
     return 0 if all(verdict.holds for verdict in found) else 1
@@ -92,11 +92,11 @@ async def _collections(bench: Workshop, options: argparse.Namespace) -> list[Ver
     rows: list[Row] = []
     print(_heading())
     for name in names:
-        measured = await _measured(bench, options.eval_dir / name, [*sweep, *SIDES])
-        now = {setting.name: measured.estimate(setting).mean for setting in measured.by_setting}
+        evaluation = await _measured(bench, options.eval_dir / name, [*sweep, *SIDES])
+        now = {setting.name: evaluation.estimate(setting).mean for setting in evaluation.by_setting}
         row = Row(baselines().get(name) or unrecorded(name), now)
         rows.append(row)
-        print(_line(row, measured), flush=True)
+        print(_line(row, evaluation), flush=True)
     recorded = [row for row in rows if row.name in baselines()]
     if not recorded:
         return []
@@ -124,11 +124,11 @@ def _heading() -> str:
     return f"{'collection':<13} {'hybrid 0.5':^13} before   gain  {' '.join(columns)}"
 
 
-def _line(row: Row, measured: Evaluation) -> str:
-    default = measured.estimate(Setting("hybrid"))
+def _line(row: Row, evaluation: Evaluation) -> str:
+    default = evaluation.estimate(Setting("hybrid"))
     before = row.baseline.figures
     pairs = " ".join(f" {row.now[name]:.3f} ({before[name]:.3f})" for name in ("lexical", "semantic", "rrf"))
-    return f"{row.name:<13} {shown(default)}  {before[DEFAULT]:.3f} {row.gain:+.3f}  {pairs}"
+    return f"{row.name:<13} {format_estimate(default)}  {before[DEFAULT]:.3f} {row.gain:+.3f}  {pairs}"
 
 
 def _mean_line(rows: Sequence[Row]) -> str:

@@ -13,7 +13,7 @@ from benchmarks.quality.collections_dataset import Workshop, say
 from benchmarks.quality.test_collections import Collection, baselines, read_collection
 from benchmarks.support.lance import ICU_ENGLISH, TextIndex, text_index
 from knowledge.scopes import Scope
-from publish_knowledge.evaluation.metrics import difference, measured
+from publish_knowledge.evaluation.metrics import compute_metrics, estimate_difference
 from publish_knowledge.evaluation.runs import DEFAULT, Setting
 
 COLLECTIONS: Final = ("belebele-en", "xquad-es", "faquad", "jsquad", "tldr-de")
@@ -83,7 +83,9 @@ def verdicts(languages: Sequence[Language]) -> list[Verdict]:
 
 def _gain(name: str, languages: Sequence[Language], values: Sequence[Sequence[float]], bound: float) -> Verdict:
     now, one_index = (fmean(map(fmean, each)) for each in (values, [one.one_index for one in languages]))
-    pooled = difference([value for row in values for value in row], [v for one in languages for v in one.one_index])
+    pooled = estimate_difference(
+        [value for row in values for value in row], [v for one in languages for v in one.one_index]
+    )
     promise = f"{name}, mean over languages at least {bound} above one index (icu/split, English stems)"
     figures = f"{now:.4f} against {one_index:.4f}, {now - one_index:+.4f} (± {pooled.half_width or 0:.4f} over all)"
     return Verdict(promise, now - one_index >= bound, figures)
@@ -105,4 +107,4 @@ async def _language(bench: Workshop, index: TextIndex, collection: Collection) -
 
 
 async def _index_ndcg(index: TextIndex, query: str, grades: Mapping[str, int]) -> float:
-    return measured([name for name, _ in await index.ranked(query)], grades).ndcg
+    return compute_metrics([name for name, _ in await index.ranked(query)], grades).ndcg

@@ -22,8 +22,8 @@ from benchmarks.support.lance import AS_THEY_ARE, ICU_ENGLISH, TextIndex, text_i
 from knowledge.scopes import Scope
 from knowledge.search.analysis import analyze_query
 from knowledge.store.concurrency import gather_all
-from publish_knowledge.evaluation.metrics import difference, estimated, measured
-from publish_knowledge.evaluation.report import shown
+from publish_knowledge.evaluation.metrics import compute_metrics, estimate_difference, estimate_mean
+from publish_knowledge.evaluation.report import format_estimate
 from publish_knowledge.evaluation.runs import AT_ONCE, DEFAULT, Corpus, search_in_settings
 from publish_knowledge.passages.indexed_text import build_embedded_text, build_indexed_terms
 from publish_knowledge.passages.markdown_blocks import Block, parse_blocks
@@ -105,9 +105,10 @@ async def whole_pages(bench: Workshop, folder: Path) -> list[Verdict]:
     }
     ndcg = [one.ndcg for one in answered]
     print(f"{len(chosen)} headings  nDCG@10 of {len(documents)} pages")
-    print(f"{'the default call':<34}{shown(estimated(ndcg))}")
+    print(f"{'the default call':<34}{format_estimate(estimate_mean(ndcg))}")
     for name, values in whole.items():
-        print(f"{name:<34}{shown(estimated(values))}   {shown(difference(ndcg, values), signed=True)}")
+        gain = estimate_difference(ndcg, values)
+        print(f"{name:<34}{format_estimate(estimate_mean(values))}   {format_estimate(gain, signed=True)}")
     return _verdicts(answered, list(whole.values()))
 
 
@@ -210,17 +211,19 @@ async def _index_ndcg(index: TextIndex, query: str, section: Section) -> float:
 
 
 def _ndcg(paths: Sequence[str], section: Section) -> float:
-    return measured(paths, {section.path: 1}).ndcg
+    return compute_metrics(paths, {section.path: 1}).ndcg
 
 
 def _verdicts(answered: Sequence[Answered], whole: Sequence[Sequence[float]]) -> list[Verdict]:
-    best = max(whole, key=lambda values: estimated(values).mean)
-    gain = difference([one.ndcg for one in answered], best)
+    best = max(whole, key=lambda values: estimate_mean(values).mean)
+    gain = estimate_difference([one.ndcg for one in answered], best)
     first = [one.share for one in answered if one.first]
     inside = sum(share >= _MOSTLY for share in first) / max(1, len(first))
     touching = sum(share > 0 for share in first) / max(1, len(first))
     return [
-        Verdict(f"pages found at least {GAIN} better than as wholes", gain.mean >= GAIN, shown(gain, signed=True)),
+        Verdict(
+            f"pages found at least {GAIN} better than as wholes", gain.mean >= GAIN, format_estimate(gain, signed=True)
+        ),
         Verdict(
             f"the excerpt mostly in the section asked for in {IN_SECTION:.0%} of first hits",
             inside >= IN_SECTION,

@@ -1,4 +1,4 @@
-"""The test collections: documents, questions and judgments of one folder each, and what was measured before."""
+"""The test collections: documents, questions and qrels of one folder each, and what was measured before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from knowledge.scopes import Scope
 from knowledge.store.schema import item_id
-from publish_knowledge.evaluation.qrels import JudgmentsError, read_judgments
+from publish_knowledge.evaluation.qrels import QrelsError, read_qrels
 from publish_knowledge.evaluation.runs import JudgedQuery
 from publish_knowledge.sources.documents import Document, TextKind, derive_item_source
 
@@ -75,7 +75,7 @@ def unrecorded(name: str) -> Baseline:
 
 
 def read_collection(folder: Path, prefix: str = "") -> Collection:
-    """Read a collection's folder; `prefix` goes before every source path. Raises `JudgmentsError`."""
+    """Read a collection's folder; `prefix` goes before every source path. Raises `QrelsError`."""
     kind: TextKind = "plain" if folder.name.startswith(_PLAIN) else "markdown"
     documents = []
     for line in (folder / DOCUMENTS).read_text(encoding="utf-8").split("\n"):
@@ -88,12 +88,12 @@ def read_collection(folder: Path, prefix: str = "") -> Collection:
                     path, record["text"], record["title"], record.get("lang", "und"), kind, derive_item_source(path)
                 )
             )
-    judgments = read_judgments(folder)
-    unknown = set(judgments.documents()) - {document.source_path.removeprefix(prefix) for document in documents}
+    qrels = read_qrels(folder)
+    unknown = set(qrels.documents()) - {document.source_path.removeprefix(prefix) for document in documents}
     if unknown:
-        raise JudgmentsError(f"{folder.name} judges documents that it does not have, such as {min(unknown)}.")
+        raise QrelsError(f"{folder.name} judges documents that it does not have, such as {min(unknown)}.")
     queries = tuple(
         (query.id, query.text, {prefix + path: grade for path, grade in query.grades.items()})
-        for query in judgments.queries
+        for query in qrels.queries
     )
     return Collection(folder.name, tuple(documents), queries)

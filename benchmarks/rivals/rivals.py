@@ -27,8 +27,8 @@ from benchmarks.support.calls import member_of
 from benchmarks.support.figures import Figure, spread
 from knowledge.embedding.providers import LOCAL, Vectors, provider
 from knowledge.scopes import Scope
-from publish_knowledge.evaluation.metrics import DEPTH, measured
-from publish_knowledge.evaluation.qrels import Query, read_judgments
+from publish_knowledge.evaluation.metrics import DEPTH, compute_metrics
+from publish_knowledge.evaluation.qrels import Query, read_qrels
 from tests.support.front_door import rest_event, tool_call
 
 PART: Final = "rivals"
@@ -80,13 +80,15 @@ def _python(environment: str) -> Path:
 
 
 def _search(ours: Contestant, haiku: Contestant) -> list[Figure]:
-    queries = read_judgments(ROOT / "examples/eval").queries
+    queries = read_qrels(ROOT / "examples/eval").queries
     pairs = [(_ask(ours, query), _ask_haiku(haiku, query, DEPTH)) for _ in range(SEARCH_ROUNDS) for query in queries]
     warm = pairs[len(queries) :]
     times = [[one.milliseconds for one in side] for side in zip(*warm, strict=True)]
     ratio = statistics.median(times[0]) / statistics.median(times[1])
     quality = [
-        statistics.fmean(measured(ranking, query.grades).ndcg for ranking, query in zip(side, queries, strict=True))
+        statistics.fmean(
+            compute_metrics(ranking, query.grades).ndcg for ranking, query in zip(side, queries, strict=True)
+        )
         for side in (
             [_sources(_ask(ours, query)) for query in queries],
             [_ask_haiku(haiku, query, CHUNKS_FOR_ITEMS).answer for query in queries],

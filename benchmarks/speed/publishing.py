@@ -25,8 +25,8 @@ from knowledge.embedding.providers import LOCAL, EmbeddingProvider, Multilingual
 from knowledge.scopes import Scope
 from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.embedding.fast_e5.provider import FastE5, passage_provider
-from publish_knowledge.evaluation.metrics import difference, estimated, measured
-from publish_knowledge.evaluation.report import shown
+from publish_knowledge.evaluation.metrics import compute_metrics, estimate_difference, estimate_mean
+from publish_knowledge.evaluation.report import format_estimate
 from publish_knowledge.passages.indexed_text import build_embedded_text
 from publish_knowledge.passages.splitting import split_text
 from publish_knowledge.publishing.options import PublishOptions
@@ -170,10 +170,11 @@ def _quality(fast: EmbeddingProvider, original: EmbeddingProvider) -> Figure:
     ours, theirs = (
         [_ndcg(row, paths, one.path) for row, one in zip(found[each], sections, strict=True)] for each in found
     )
-    detail = f"{len(sections)} headings; fast {shown(estimated(ours))}, engine {shown(estimated(theirs))}"
-    return Figure(PART, "nDCG@10 difference", None, difference(ours, theirs).mean, "", detail)
+    fast_mean, engine_mean = (format_estimate(estimate_mean(values)) for values in (ours, theirs))
+    detail = f"{len(sections)} headings; fast {fast_mean}, engine {engine_mean}"
+    return Figure(PART, "nDCG@10 difference", None, estimate_difference(ours, theirs).mean, "", detail)
 
 
 def _ndcg(cosines: Vectors, paths: Sequence[str], wanted: str) -> float:
     ranked = list(dict.fromkeys(paths[place] for place in np.argsort(-cosines, kind="stable")))
-    return measured(ranked, {wanted: 1}).ndcg
+    return compute_metrics(ranked, {wanted: 1}).ndcg

@@ -1,4 +1,4 @@
-"""`knowledge eval` on the sample base: the table, the JSON document, the picture, and what is refused."""
+"""`knowledge eval` on the sample base: the table, the JSON document, the plot, and what is refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from knowledge.requests import MODES
 from local_gateway.sample import EXAMPLES, Sample
 from publish_knowledge.cli.main import knowledge
 from publish_knowledge.cli.output import ExitCode
-from publish_knowledge.evaluation import alpha_plot as sweep_picture
+from publish_knowledge.evaluation import alpha_plot
 
 QUESTIONS = EXAMPLES / "eval"
 CALLER = ("--owner", "ana", "--team", "support")
@@ -41,14 +41,14 @@ def run(sample: Sample, folder: Path, *options: str, code: ExitCode = ExitCode.O
 
 
 def document(result: Result) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(result.stdout)
-    return told
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
 
 
 def questions(folder: Path, *lines: tuple[str, str, str]) -> Path:
     """A folder of questions, each with the one document that helps."""
-    asked = (json.dumps({"id": query_id, "text": text}) for query_id, text, _ in lines)
-    (folder / "queries.jsonl").write_text("\n".join(asked), encoding="utf-8")
+    queries = (json.dumps({"id": query_id, "text": text}) for query_id, text, _ in lines)
+    (folder / "queries.jsonl").write_text("\n".join(queries), encoding="utf-8")
     (folder / "qrels.tsv").write_text("".join(f"{query_id}\t{path}\t1\n" for query_id, _, path in lines))
     return folder
 
@@ -66,34 +66,34 @@ def test_the_table_has_every_mode_and_alpha_with_half_widths(sample: Sample) -> 
 
 
 def test_the_json_document_has_the_same_figures(sample: Sample) -> None:
-    told = document(run(sample, QUESTIONS, *CALLER, "--json"))
-    assert told["type"] == "knowledge_evaluation"
-    assert (told["questions"], told["scopes"]) == (20, ["owner:ana", "team:support"])
-    assert [ranking["mode"] for ranking in told["rankings"]] == list(MODES)
-    for figures in [*told["rankings"], *told["alpha_sweep"]]:
-        for measure in ("nDCG@10", "recall@10", "MRR@10"):
-            assert 0 <= figures[measure]["mean"] <= 1
-            assert figures[measure]["half_width"] >= 0
-    half = next(figures for figures in told["alpha_sweep"] if figures["alpha"] == 0.5)
+    found = document(run(sample, QUESTIONS, *CALLER, "--json"))
+    assert found["type"] == "knowledge_evaluation"
+    assert (found["questions"], found["scopes"]) == (20, ["owner:ana", "team:support"])
+    assert [ranking["mode"] for ranking in found["rankings"]] == list(MODES)
+    for figures in [*found["rankings"], *found["alpha_sweep"]]:
+        for metric in ("nDCG@10", "recall@10", "MRR@10"):
+            assert 0 <= figures[metric]["mean"] <= 1
+            assert figures[metric]["half_width"] >= 0
+    half = next(figures for figures in found["alpha_sweep"] if figures["alpha"] == 0.5)
     assert half["difference"] == {"mean": 0.0, "half_width": 0.0, "count": 20}
-    assert half["nDCG@10"] == told["rankings"][0]["nDCG@10"]
-    # Meaning finds most of these questions' answers, words fewer: anything else would be a fault of the measuring.
-    by_mode = {figures["mode"]: figures["nDCG@10"]["mean"] for figures in told["rankings"]}
+    assert half["nDCG@10"] == found["rankings"][0]["nDCG@10"]
+    # Meaning finds most of these questions' answers, words fewer: anything else would be a fault of the evaluation.
+    by_mode = {figures["mode"]: figures["nDCG@10"]["mean"] for figures in found["rankings"]}
     assert by_mode["semantic"] > by_mode["lexical"] > 0.3
 
 
 def test_the_ends_of_the_sweep_are_the_sides_alone(sample: Sample, tmp_path: Path) -> None:
     folder = questions(tmp_path, ("1", "Resturlaub", "handbook/urlaub.md"), ("2", "refund", "handbook/reembolsos.md"))
-    told = document(run(sample, folder, "--team", "support", "--alpha-sweep", "0,1", "--json"))
-    by_mode = {figures["mode"]: figures for figures in told["rankings"]}
-    assert told["alpha_sweep"][0]["nDCG@10"] == by_mode["semantic"]["nDCG@10"]
-    assert told["alpha_sweep"][1]["MRR@10"]["mean"] >= by_mode["lexical"]["MRR@10"]["mean"]
+    found = document(run(sample, folder, "--team", "support", "--alpha-sweep", "0,1", "--json"))
+    by_mode = {figures["mode"]: figures for figures in found["rankings"]}
+    assert found["alpha_sweep"][0]["nDCG@10"] == by_mode["semantic"]["nDCG@10"]
+    assert found["alpha_sweep"][1]["MRR@10"]["mean"] >= by_mode["lexical"]["MRR@10"]["mean"]
 
 
-def test_the_picture_is_a_png(sample: Sample, tmp_path: Path) -> None:
-    picture = tmp_path / "sweep.png"
-    run(sample, QUESTIONS, *CALLER, "--alpha-sweep", "0.2,0.8", "--png", str(picture))
-    data = picture.read_bytes()
+def test_the_plot_is_a_png(sample: Sample, tmp_path: Path) -> None:
+    plot = tmp_path / "sweep.png"
+    run(sample, QUESTIONS, *CALLER, "--alpha-sweep", "0.2,0.8", "--png", str(plot))
+    data = plot.read_bytes()
     assert data.startswith(PNG_SIGNATURE)
     assert data[12:16] == b"IHDR"
     assert int.from_bytes(data[16:20]) >= 600
@@ -102,18 +102,18 @@ def test_the_picture_is_a_png(sample: Sample, tmp_path: Path) -> None:
 
 def test_modes_alpha_and_sweep_are_the_user_s_choice(sample: Sample) -> None:
     options = ("--mode", "rrf", "--mode", "hybrid", "--alpha", "0.3", "--alpha-sweep", " 0.9, 0.1,0.1 ")
-    told = document(run(sample, QUESTIONS, *CALLER, *options, "--json"))
-    assert told["reference"] == {"mode": "hybrid", "alpha": 0.3}
-    assert [ranking["mode"] for ranking in told["rankings"]] == ["rrf", "hybrid"]
-    assert [figures["alpha"] for figures in told["alpha_sweep"]] == [0.1, 0.9]
+    found = document(run(sample, QUESTIONS, *CALLER, *options, "--json"))
+    assert found["reference"] == {"mode": "hybrid", "alpha": 0.3}
+    assert [ranking["mode"] for ranking in found["rankings"]] == ["rrf", "hybrid"]
+    assert [figures["alpha"] for figures in found["alpha_sweep"]] == [0.1, 0.9]
 
 
 def test_without_a_sweep_there_is_no_advice(sample: Sample) -> None:
     result = run(sample, QUESTIONS, *CALLER, "--alpha-sweep", "")
     assert "alpha  " not in result.stdout
     assert "keep" not in result.stdout
-    told = document(run(sample, QUESTIONS, *CALLER, "--alpha-sweep", "", "--json"))
-    assert told["advice"] == {"alpha": None, "probability": None, "text": ""}
+    found = document(run(sample, QUESTIONS, *CALLER, "--alpha-sweep", "", "--json"))
+    assert found["advice"] == {"alpha": None, "probability": None, "text": ""}
 
 
 def test_one_question_is_measured_without_a_half_width(sample: Sample, tmp_path: Path) -> None:
@@ -126,13 +126,13 @@ def test_a_document_that_is_not_published_counts_as_not_found_and_is_told(sample
         tmp_path, ("1", "Resturlaub", "handbook/urlaub.md"), ("2", "fax", "handbook/fax-bestellungen.md")
     )
     result = run(sample, folder, "--team", "support", "--json", code=ExitCode.PROBLEMS)
-    told = document(result)
-    assert told["unknown_documents"] == ["handbook/fax-bestellungen.md"]
-    assert all(ranking["recall@10"]["mean"] <= 0.5 for ranking in told["rankings"])
+    found = document(result)
+    assert found["unknown_documents"] == ["handbook/fax-bestellungen.md"]
+    assert all(ranking["recall@10"]["mean"] <= 0.5 for ranking in found["rankings"])
     assert "1 documents judged are not published here" in result.stderr
 
 
-def test_nothing_that_is_judged_being_published_is_an_error(sample: Sample) -> None:
+def test_an_evaluation_of_unpublished_documents_only_is_an_error(sample: Sample) -> None:
     result = run(sample, QUESTIONS, "--team", "field", code=ExitCode.NOT_FOUND)
     assert "None of the documents judged is published here: handbook/sick-days.md" in result.stderr
 
@@ -159,20 +159,20 @@ def test_a_folder_without_questions_is_refused(sample: Sample, tmp_path: Path) -
 
 
 def test_a_dataset_that_is_not_there_is_an_outage(tmp_path: Path) -> None:
-    away = Sample(str(tmp_path / "away"), LOCAL_SMALL)
-    run(away, QUESTIONS, *CALLER, code=ExitCode.STORAGE_UNAVAILABLE)
+    missing = Sample(str(tmp_path / "missing"), LOCAL_SMALL)
+    run(missing, QUESTIONS, *CALLER, code=ExitCode.STORAGE_UNAVAILABLE)
 
 
-def test_a_picture_that_cannot_be_written_does_not_cost_the_figures(sample: Sample, tmp_path: Path) -> None:
+def test_a_plot_that_cannot_be_written_does_not_cost_the_figures(sample: Sample, tmp_path: Path) -> None:
     folder = questions(tmp_path, ("1", "Resturlaub", "handbook/urlaub.md"))
     result = run(sample, folder, "--team", "support", "--png", "/dev/full", code=ExitCode.PROBLEMS)
     assert "nDCG@10" in result.stdout
     assert "/dev/full cannot be written" in result.stderr
 
 
-def test_a_picture_without_the_extra_is_refused_with_what_to_install(
+def test_a_plot_without_the_extra_is_refused_with_what_to_install(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep_picture, "NEEDED", "a_library_that_is_not_there")
+    monkeypatch.setattr(alpha_plot, "NEEDED", "a_library_that_is_not_there")
     result = run(sample, QUESTIONS, *CALLER, "--png", str(tmp_path / "x.png"), code=ExitCode.USAGE)
     assert "search-knowledge[eval]" in result.stderr

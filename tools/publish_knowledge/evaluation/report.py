@@ -1,4 +1,4 @@
-"""What an evaluation says to a person and to a program, and the advice that its figures bear out."""
+"""The report of an evaluation, as tables and as JSON, and the advice that its figures support."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from knowledge.requests import DEFAULT_MODE
-from publish_knowledge.evaluation.metrics import DEPTH, Estimate, Improvement, best_improvement
+from publish_knowledge.evaluation.metrics import DEPTH, Estimate, Improvement, find_improvement
 from publish_knowledge.evaluation.runs import Evaluation, Setting
 
-MEASURES: Final = {"ndcg": f"nDCG@{DEPTH}", "recall": f"recall@{DEPTH}", "mrr": f"MRR@{DEPTH}"}
+METRICS: Final = {"ndcg": f"nDCG@{DEPTH}", "recall": f"recall@{DEPTH}", "mrr": f"MRR@{DEPTH}"}
 
 _NAME: Final = 12
 _CELL: Final = 16
@@ -23,95 +23,102 @@ _NOTE: Final = (
 class Report:
     """Figures of one evaluation. `reference` is the setting that all others are compared with."""
 
-    measured: Evaluation
+    evaluation: Evaluation
     reference: Setting
     rankings: tuple[Setting, ...]
     sweep: tuple[Setting, ...]
 
     @property
     def questions(self) -> int:
-        """How many were asked."""
-        return len(self.measured.by_setting[self.reference])
+        """The number of queries."""
+        return len(self.evaluation.by_setting[self.reference])
 
-    def improvement(self) -> Improvement | None:
-        """The alpha of the sweep that does best, if it does better than the reference."""
-        others = {one.alpha: self.measured.values(one) for one in self.sweep if one != self.reference}
-        return best_improvement(self.measured.values(self.reference), others)
+    def find_improvement(self) -> Improvement | None:
+        """The best alpha of the sweep, if it is better than the reference."""
+        others = {one.alpha: self.evaluation.values(one) for one in self.sweep if one != self.reference}
+        return find_improvement(self.evaluation.values(self.reference), others)
 
 
-def lines(report: Report) -> Iterator[str]:
-    """Tables for a person."""
-    heads = [*MEASURES.values(), f"{MEASURES['ndcg']} against {report.reference.name}"]
-    yield _row(f"{report.questions} questions", heads)
-    yield from (_ranking_line(report, setting) for setting in report.rankings)
+def format_tables(report: Report) -> Iterator[str]:
+    """Lines of text for a person."""
+    heads = [*METRICS.values(), f"{METRICS['ndcg']} against {report.reference.name}"]
+    yield _format_row(f"{report.questions} questions", heads)
+    yield from (_format_ranking(report, setting) for setting in report.rankings)
     if report.sweep:
         yield ""
-        yield _row("alpha", [heads[0], f"against {report.reference.name}"])
-        yield from (_sweep_line(report, setting) for setting in report.sweep)
+        yield _format_row("alpha", [heads[0], f"against {report.reference.name}"])
+        yield from (_format_sweep(report, setting) for setting in report.sweep)
         yield ""
-        yield advice(report)
+        yield advise(report)
     yield _NOTE
 
 
-def document(report: Report) -> dict[str, Any]:
-    """The same for a program; half-widths are null where one question has none."""
-    best = report.improvement() if report.sweep else None
+def build_document(report: Report) -> dict[str, Any]:
+    """The same as JSON; half-widths are null for a single query."""
+    best = report.find_improvement() if report.sweep else None
     advised = best.alpha if best and best.significant else None
     return {
         "questions": report.questions,
-        "reference": _named(report.reference),
-        "rankings": [_figures(report, setting) for setting in report.rankings],
-        "alpha_sweep": [_figures(report, setting) for setting in report.sweep],
+        "reference": _name_setting(report.reference),
+        "rankings": [_build_figures(report, setting) for setting in report.rankings],
+        "alpha_sweep": [_build_figures(report, setting) for setting in report.sweep],
         "advice": {
             "alpha": advised,
             "probability": best.probability if best else None,
-            "text": advice(report) if report.sweep else "",
+            "text": advise(report) if report.sweep else "",
         },
     }
 
 
-def advice(report: Report) -> str:
-    """A sentence on alpha; a change is advised only where chance is a poor explanation."""
-    best, kept = report.improvement(), f"{report.reference.alpha:g}"
+def advise(report: Report) -> str:
+    """A sentence on alpha; a change is advised only where it is significant."""
+    best, kept = report.find_improvement(), f"{report.reference.alpha:g}"
     if best is None:
         return f"No other alpha does better than {kept} on these questions: keep {kept}."
-    figures = f"{shown(best.gain, signed=True)}, p = {best.probability:.3f}"
+    figures = f"{format_estimate(best.gain, signed=True)}, p = {best.probability:.3f}"
     if best.significant:
         return f"Alpha {best.alpha:g} does better than {kept} beyond chance ({figures})."
     return f"Alpha {best.alpha:g} looks best, but chance explains it ({figures}): keep {kept}, or ask more questions."
 
 
-def shown(estimate: Estimate, *, signed: bool = False) -> str:
+def format_estimate(estimate: Estimate, *, signed: bool = False) -> str:
     """A mean with its half-width."""
     mean = f"{estimate.mean:+.3f}" if signed else f"{estimate.mean:.3f}"
     return mean if estimate.half_width is None else f"{mean} ± {estimate.half_width:.3f}"
 
 
-def _ranking_line(report: Report, setting: Setting) -> str:
-    return _row(
-        setting.name, [*(shown(report.measured.estimate(setting, one)) for one in MEASURES), _gain(report, setting)]
+def _format_ranking(report: Report, setting: Setting) -> str:
+    return _format_row(
+        setting.name,
+        [
+            *(format_estimate(report.evaluation.estimate(setting, one)) for one in METRICS),
+            _format_difference(report, setting),
+        ],
     )
 
 
-def _sweep_line(report: Report, setting: Setting) -> str:
-    return _row(f"{setting.alpha:g}", [shown(report.measured.estimate(setting)), _gain(report, setting)])
+def _format_sweep(report: Report, setting: Setting) -> str:
+    return _format_row(
+        f"{setting.alpha:g}",
+        [format_estimate(report.evaluation.estimate(setting)), _format_difference(report, setting)],
+    )
 
 
-def _gain(report: Report, setting: Setting) -> str:
+def _format_difference(report: Report, setting: Setting) -> str:
     if setting == report.reference:
         return ""
-    return shown(report.measured.against(setting, report.reference), signed=True)
+    return format_estimate(report.evaluation.compare(setting, report.reference), signed=True)
 
 
-def _row(name: str, cells: list[str]) -> str:
+def _format_row(name: str, cells: list[str]) -> str:
     return (f"{name:<{_NAME}}  " + "".join(f"{cell:<{_CELL}}" for cell in cells)).rstrip()
 
 
-def _figures(report: Report, setting: Setting) -> dict[str, Any]:
-    figures = {name: asdict(report.measured.estimate(setting, one)) for one, name in MEASURES.items()}
-    against = asdict(report.measured.against(setting, report.reference))
-    return {**_named(setting), **figures, "difference": against}
+def _build_figures(report: Report, setting: Setting) -> dict[str, Any]:
+    figures = {name: asdict(report.evaluation.estimate(setting, one)) for one, name in METRICS.items()}
+    difference = asdict(report.evaluation.compare(setting, report.reference))
+    return {**_name_setting(setting), **figures, "difference": difference}
 
 
-def _named(setting: Setting) -> dict[str, Any]:
+def _name_setting(setting: Setting) -> dict[str, Any]:
     return {"mode": setting.mode, "alpha": setting.alpha if setting.mode == DEFAULT_MODE else None}

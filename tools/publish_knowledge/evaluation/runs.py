@@ -15,7 +15,14 @@ from knowledge.search.analysis import analyze_query
 from knowledge.search.retrieval import retrieve, start_embedding
 from knowledge.search.search import answer
 from knowledge.store.concurrency import gather_all
-from publish_knowledge.evaluation.metrics import DEPTH, Estimate, Measures, difference, estimated, measured
+from publish_knowledge.evaluation.metrics import (
+    DEPTH,
+    Estimate,
+    Metrics,
+    compute_metrics,
+    estimate_difference,
+    estimate_mean,
+)
 
 if TYPE_CHECKING:
     from knowledge.embedding.providers import Vectors
@@ -64,21 +71,21 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The measures of every setting, query by query in one order."""
+    """The metrics of every setting, query by query in one order."""
 
-    by_setting: Mapping[Setting, Sequence[Measures]]
+    by_setting: Mapping[Setting, Sequence[Metrics]]
 
-    def values(self, setting: Setting, measure: str = "ndcg") -> list[float]:
-        """One measure of every query: `ndcg`, `recall` or `mrr`."""
-        return [getattr(one, measure) for one in self.by_setting[setting]]
+    def values(self, setting: Setting, metric: str = "ndcg") -> list[float]:
+        """One metric of every query: `ndcg`, `recall` or `mrr`."""
+        return [getattr(one, metric) for one in self.by_setting[setting]]
 
-    def estimate(self, setting: Setting, measure: str = "ndcg") -> Estimate:
+    def estimate(self, setting: Setting, metric: str = "ndcg") -> Estimate:
         """Its mean over the queries."""
-        return estimated(self.values(setting, measure))
+        return estimate_mean(self.values(setting, metric))
 
-    def against(self, setting: Setting, reference: Setting) -> Estimate:
-        """By how much nDCG differs between two settings, paired."""
-        return difference(self.values(setting), self.values(reference))
+    def compare(self, setting: Setting, reference: Setting) -> Estimate:
+        """The difference in nDCG between two settings, paired by query."""
+        return estimate_difference(self.values(setting), self.values(reference))
 
 
 async def evaluate(
@@ -90,12 +97,12 @@ async def evaluate(
 ) -> Evaluation:
     """Measure every query in every setting; raises what a search raises."""
     distinct = tuple(dict.fromkeys(settings))
-    rows: list[list[Measures]] = []
+    rows: list[list[Metrics]] = []
     for first in range(0, len(queries), AT_ONCE):
         some = queries[first : first + AT_ONCE]
         answers = await gather_all(search_in_settings(corpus, query.text, distinct, embed) for query in some)
         rows += [
-            [measured(ranked_items(answer), query.grades) for answer in row]
+            [compute_metrics(ranked_items(answer), query.grades) for answer in row]
             for query, row in zip(some, answers, strict=True)
         ]
         on_progress(len(rows), len(queries))
