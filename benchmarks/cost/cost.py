@@ -27,7 +27,8 @@ from benchmarks.support.counted_s3 import CountedS3, counted_s3
 from benchmarks.support.figures import Figure
 from benchmarks.support.synthetic import dataset, item
 from benchmarks.support.texts import questions
-from knowledge.embedding.providers import LOCAL, EmbeddingProvider, provider
+from knowledge.embedding.base import EmbeddingProvider
+from knowledge.embedding.providers import LOCAL, provider
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.support.front_door import Context, logger, request, rest_event, tool_call

@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from knowledge.embedding.providers import EmbeddingProvider, Vectors, provider
+from knowledge.embedding.base import EmbeddingProvider, Vectors
+from knowledge.embedding.providers import provider
 from knowledge.scopes import Scope
 from knowledge.store.dataset import Dataset
 from publish_knowledge.embedding.cache import VectorCache

@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.quality.collections_dataset import say
 from benchmarks.support.texts import documents_of_sample
-from knowledge.embedding.centering import KEPT, CommonPart
-from knowledge.embedding.providers import MultilingualE5
+from knowledge.embedding.centering import E5_FILE, Centering
+from knowledge.embedding.e5 import MultilingualE5
 from publish_knowledge.passages.indexed_text import build_embedded_text
 from publish_knowledge.passages.splitting import split_text
 
@@ -37,9 +37,9 @@ def main() -> None:
     documents = documents_of_sample()
     questions, passages = _by_language(documents, _sentences), _by_language(documents, _passages)
     say(f"{_count(questions)} sentences, {_count(passages)} passages, {len(passages)} languages")
-    asked = [np.concatenate([model.raw_questions([text]) for text in texts]) for texts in questions.values()]
-    CommonPart.measured(asked, [model.raw_passages(texts) for texts in passages.values()]).keep()
-    say(f"written: {KEPT}")
+    asked = [np.concatenate([model.embed_raw_queries([text]) for text in texts]) for texts in questions.values()]
+    Centering.measure(asked, [model.embed_raw_passages(texts) for texts in passages.values()]).save()
+    say(f"written: {E5_FILE}")
 
 
 def _by_language(documents: Sequence[Document], parts: Parts) -> Mapping[str, Sequence[str]]:

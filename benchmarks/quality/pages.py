@@ -33,7 +33,7 @@ from publish_knowledge.sources.files import find_files
 from publish_knowledge.sources.loading import load_documents
 
 if TYPE_CHECKING:
-    from knowledge.embedding.providers import Vectors
+    from knowledge.embedding.base import Vectors
     from knowledge.results import SearchHit
 
 GAIN: Final = 0.03

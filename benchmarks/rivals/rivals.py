@@ -25,7 +25,8 @@ from benchmarks.rivals.worker import ROOT, Contestant, Turn
 from benchmarks.speed.cold import make, plain_layer, sample_dataset
 from benchmarks.support.calls import member_of
 from benchmarks.support.figures import Figure, spread
-from knowledge.embedding.providers import LOCAL, Vectors, provider
+from knowledge.embedding.base import Vectors
+from knowledge.embedding.providers import LOCAL, provider
 from knowledge.scopes import Scope
 from publish_knowledge.evaluation.metrics import DEPTH, compute_metrics
 from publish_knowledge.evaluation.qrels import Query, read_qrels

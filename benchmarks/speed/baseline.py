@@ -12,7 +12,7 @@ import pyarrow as pa
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from knowledge.embedding.providers import Vectors
+from knowledge.embedding.base import Vectors
 from knowledge.scopes import Scope
 from knowledge.store.lance import AsyncTable, any_term, connect
 from search_knowledge.arguments import input_schema

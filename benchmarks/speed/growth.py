@@ -21,7 +21,8 @@ import pyarrow as pa
 from benchmarks.support.figures import Figure, number, spread
 from benchmarks.support.synthetic import dataset
 from benchmarks.support.texts import questions, vectors
-from knowledge.embedding.providers import LOCAL, EmbeddingProvider, Vectors, provider
+from knowledge.embedding.base import EmbeddingProvider, Vectors
+from knowledge.embedding.providers import LOCAL, provider
 from knowledge.requests import Mode, SearchRequest
 from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService

@@ -21,7 +21,9 @@ from benchmarks.support.figures import Figure, number, spread
 from benchmarks.support.processors import one_processor
 from benchmarks.support.synthetic import BASE, dataset, document
 from benchmarks.support.texts import documents_of_sample, sample
-from knowledge.embedding.providers import LOCAL, EmbeddingProvider, MultilingualE5, Vectors, provider
+from knowledge.embedding.base import EmbeddingProvider, Vectors
+from knowledge.embedding.e5 import MultilingualE5
+from knowledge.embedding.providers import LOCAL, provider
 from knowledge.scopes import Scope
 from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.embedding.fast_e5.provider import FastE5, passage_provider
@@ -154,7 +156,7 @@ def _embedding(folder: Path) -> list[Figure]:
 
 def _timed(model: FastE5 | MultilingualE5, texts: Sequence[str], taken: list[float]) -> Vectors:
     started = time.perf_counter()
-    found = model.raw_passages(texts)
+    found = model.embed_raw_passages(texts)
     taken.append(time.perf_counter() - started)
     return found
 

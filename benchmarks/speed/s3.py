@@ -20,7 +20,8 @@ from benchmarks.support.counted_s3 import CountedS3, counted_s3, waves
 from benchmarks.support.figures import Figure, number
 from benchmarks.support.synthetic import dataset, item, item_count
 from benchmarks.support.texts import questions
-from knowledge.embedding.providers import LOCAL, EmbeddingProvider, provider
+from knowledge.embedding.base import EmbeddingProvider
+from knowledge.embedding.providers import LOCAL, provider
 from knowledge.requests import ReadRequest, SearchRequest
 from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService

@@ -25,7 +25,8 @@ from benchmarks.support.calls import member_of, require_answer
 from benchmarks.support.figures import Figure, spread
 from benchmarks.support.synthetic import dataset, item, item_count
 from benchmarks.support.texts import questions, vectors
-from knowledge.embedding.providers import LOCAL, EmbeddingProvider, Vectors, provider
+from knowledge.embedding.base import EmbeddingProvider, Vectors
+from knowledge.embedding.providers import LOCAL, provider
 from knowledge.search.analysis import analyze_query
 from knowledge.store.schema import current_address
 from search_knowledge.app import Handler

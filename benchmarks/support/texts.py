@@ -16,7 +16,8 @@ from typing import Final
 
 import numpy as np
 
-from knowledge.embedding.providers import LOCAL, Vectors, provider
+from knowledge.embedding.base import Vectors
+from knowledge.embedding.providers import LOCAL, provider
 from publish_knowledge.embedding.cache import VectorCache
 from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.embedding.fast_e5.provider import passage_provider

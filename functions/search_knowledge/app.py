@@ -29,7 +29,8 @@ from search_knowledge.tool import Access, CallContext, KnowledgeTool
 from search_knowledge.tool_definition import NAME
 
 # isort: split
-from knowledge.embedding.providers import CHOICES, EmbeddingProvider, MissingModelError, Remote, provider
+from knowledge.embedding.base import EmbeddingProvider, Remote
+from knowledge.embedding.providers import CHOICES, MissingModelError, provider
 from knowledge.errors import StorageUnavailableError
 from search_knowledge.settings import Settings, settings_from
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, TypeVar
 
-from knowledge.embedding.providers import LOCAL_SMALL, EmbeddingProvider, Vectors, provider
+from knowledge.embedding.base import EmbeddingProvider, Vectors
+from knowledge.embedding.providers import LOCAL_SMALL, provider
 from knowledge.scopes import Scope
 from knowledge.store.schema import item_id
 from publish_knowledge.embedding.embedder import Embedder

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Final, TypeVar
 
-from knowledge.embedding.providers import Vectors
+from knowledge.embedding.base import Vectors
 from publish_knowledge.store.retries import RetryingCaller
 from tests.support.datasets import ANA, Location, embedding, put
 from tests.support.s3 import READING, S3Server

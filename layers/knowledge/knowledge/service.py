@@ -12,7 +12,7 @@ from knowledge.search.search import search
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from knowledge.embedding.providers import EmbeddingProvider
+    from knowledge.embedding.base import EmbeddingProvider
     from knowledge.requests import ReadRequest, SearchRequest
     from knowledge.results import ReadAnswer, SearchAnswer
     from knowledge.scopes import Scope

@@ -1,11 +1,9 @@
-"""Bedrock's models as this project asks them: real boto3 against a server on loopback, faults included."""
+"""Bedrock's models: real boto3 against a server on the loopback address, faults included."""
 
 from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from knowledge.embedding import bedrock as models
-from knowledge.embedding.bedrock import COHERE, TITAN, EmbeddingUnavailableError, bedrock
-from knowledge.embedding.providers import EmbeddingProvider, Remote, provider
+from knowledge.embedding.base import EmbeddingProvider, EmbeddingUnavailableError, Remote
+from knowledge.embedding.bedrock import COHERE, TITAN, bedrock
+from knowledge.embedding.providers import provider
 from publish_knowledge.cli.main import knowledge
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
@@ -76,7 +75,7 @@ def test_titan_is_asked_for_one_normalised_vector_at_a_time_and_the_order_is_kep
     assert np.allclose(found[:, :512], embedding().embed_passages(texts), atol=1e-6)
 
 
-def test_cohere_is_told_questions_from_passages_in_batches_of_96(bedrock_server: BedrockServer) -> None:
+def test_cohere_embeds_queries_apart_from_passages_in_batches_of_96(bedrock_server: BedrockServer) -> None:
     texts = [f"text number {number}" for number in range(200)]
     found = made(BOTH[1]).embed_passages(texts)
     asked = sorted(bedrock_server.asked, key=lambda one: texts.index(one.body["texts"][0]))
@@ -147,13 +146,13 @@ def test_a_lasting_fault_is_given_up_and_a_refusal_not_tried_again(bedrock_serve
     ],
 )
 @pytest.mark.usefixtures("_once")
-def test_an_answer_that_is_none_is_an_outage(bedrock_server: BedrockServer, body: bytes) -> None:
+def test_an_answer_without_vectors_is_an_outage(bedrock_server: BedrockServer, body: bytes) -> None:
     with bedrock_server.failing(body or b" "), pytest.raises(EmbeddingUnavailableError):
         ask(BOTH[0])
 
 
 @pytest.mark.parametrize("number", [0, float("nan"), float("inf")])
-def test_vectors_without_direction_are_refused(bedrock_server: BedrockServer, number: float) -> None:
+def test_vectors_without_a_direction_are_refused(bedrock_server: BedrockServer, number: float) -> None:
     answer = json.dumps({"embedding": [number] * 1024}).encode()
     with bedrock_server.failing(answer), pytest.raises(ValueError, match="without direction"):
         ask(BOTH[0])
@@ -170,7 +169,7 @@ def test_a_server_that_hangs_is_left_in_time(bedrock_server: BedrockServer, monk
 
 
 @pytest.mark.usefixtures("bedrock_server", "_once")
-def test_nobody_at_the_other_end_is_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_port_is_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", f"http://127.0.0.1:{port}")
@@ -201,23 +200,19 @@ def test_missing_credentials_and_a_missing_region_are_told_apart(monkeypatch: py
         ("bedrock:cohere.embed-english-v3", "or cohere.embed-multilingual-v3"),
         (BOTH[0] + "@100", "1024, 512, 256"),
         (BOTH[1] + "@512", "choose 1024"),
-        ("bedrok", "local, local-small or bedrock:<model id>"),
     ],
 )
-def test_an_unknown_model_is_told_with_the_choices(name: str, choices: str) -> None:
+def test_an_unknown_model_is_refused_with_the_choices(name: str, choices: str) -> None:
     with pytest.raises(ValueError, match="choose") as caught:
         provider(name)
     assert choices in str(caught.value)
 
 
-def test_boto3_is_imported_only_when_a_model_is_used() -> None:
-    use = f"from knowledge.embedding.providers import provider; provider({BOTH[0]!r})"
-    script = f"import sys; {use}; print('boto3' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
-
-
-def test_preparing_asks_nothing_and_renewing_begins_afresh(bedrock_server: BedrockServer) -> None:
+@pytest.mark.usefixtures("_once")
+def test_preparing_sends_nothing_and_renewing_drops_the_clients(
+    bedrock_server: BedrockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "_PASSAGE_ATTEMPTS", 1)
     found = bedrock(TITAN, REGION)
     assert isinstance(found, Remote)
     assert not isinstance(provider("local-small"), Remote)
@@ -225,10 +220,13 @@ def test_preparing_asks_nothing_and_renewing_begins_afresh(bedrock_server: Bedro
     assert bedrock_server.asked == []
     found.embed_query("valve")
     found.embed_passages(TEXTS)
-    clients = set(found.__dict__)
-    found.renew()
-    assert clients - set(found.__dict__) == {"_for_queries", "_for_passages"}
+    monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://127.0.0.1:9")
     found.embed_query("valve")
+    found.renew()
+    with pytest.raises(EmbeddingUnavailableError):
+        found.embed_query("valve")
+    with pytest.raises(EmbeddingUnavailableError):
+        found.embed_passages(TEXTS)
 
 
 def run(*arguments: str | Path) -> Result:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.embedding.providers import Vectors
+from knowledge.embedding.base import Vectors
 from publish_knowledge.embedding import cache
 from publish_knowledge.embedding.cache import FILE_NAME, VectorCache
 from publish_knowledge.embedding.embedder import BATCH, Embedder, EmbeddingError

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from knowledge.embedding.providers import Vectors
+from knowledge.embedding.base import Vectors
 from publish_knowledge.doctor import examine
 from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.publishing.catalog import list_revisions

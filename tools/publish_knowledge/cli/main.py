@@ -11,7 +11,7 @@ from typing import Final
 import click
 from platformdirs import user_cache_path
 
-from knowledge.embedding.bedrock import EmbeddingUnavailableError
+from knowledge.embedding.base import EmbeddingUnavailableError
 from knowledge.errors import KnowledgeError
 from publish_knowledge.cli.evaluate import evaluate
 from publish_knowledge.cli.items import archive, history, items, restore

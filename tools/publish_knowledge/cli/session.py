@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from knowledge.embedding.providers import EmbeddingProvider, provider
+from knowledge.embedding.base import EmbeddingProvider
+from knowledge.embedding.providers import provider
 from knowledge.store.options import storage_options_from
 from publish_knowledge.cli.output import Output
 from publish_knowledge.embedding.cache import VectorCache

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from knowledge.embedding.providers import Vectors
+from knowledge.embedding.base import Vectors
 
 FILE_NAME: Final = "embeddings-1.sqlite3"
 """The number is the file's format: another one starts another file."""

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from knowledge.embedding.providers import EmbeddingProvider, Vectors
+from knowledge.embedding.base import EmbeddingProvider, Vectors
 from publish_knowledge.embedding.cache import VectorCache
 
 BATCH: Final = 16

@@ -25,7 +25,7 @@ from publish_knowledge.evaluation.metrics import (
 )
 
 if TYPE_CHECKING:
-    from knowledge.embedding.providers import Vectors
+    from knowledge.embedding.base import Vectors
     from knowledge.results import SearchAnswer
     from knowledge.scopes import Scope
     from knowledge.store.dataset import Dataset

@@ -6,7 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
+from knowledge.embedding.base import embedding_faults
+from knowledge.errors import ResourceUnavailableError
 from knowledge.requests import LEXICAL_MODES, MAX_RESULTS
 from knowledge.search.bm25 import CandidatePool, TermCounts, count_terms
 from knowledge.store.concurrency import gather_all, gather_pair
@@ -14,7 +15,7 @@ from knowledge.store.concurrency import gather_all, gather_pair
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from knowledge.embedding.providers import Vectors
+    from knowledge.embedding.base import Vectors
     from knowledge.requests import SearchRequest
     from knowledge.search.analysis import AnalyzedQuery
     from knowledge.store.revision import Retrieved
@@ -66,10 +67,8 @@ async def retrieve(
 
 
 def _embed(query: str, embed: Callable[[str], Vectors]) -> Vectors:
-    try:
+    with embedding_faults():
         return embed(query)
-    except Exception as error:
-        raise StorageUnavailableError from error
 
 
 async def _retrieve_from(

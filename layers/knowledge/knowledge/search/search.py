@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterator, Sequence
 
-    from knowledge.embedding.providers import Vectors
+    from knowledge.embedding.base import Vectors
     from knowledge.requests import SearchRequest
     from knowledge.search.analysis import AnalyzedQuery
     from knowledge.search.fusion import Ranked

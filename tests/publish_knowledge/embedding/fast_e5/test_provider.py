@@ -10,8 +10,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from knowledge.embedding.base import directions
-from knowledge.embedding.providers import LOCAL, LOCAL_SMALL, MultilingualE5, Vectors, provider
+from knowledge.embedding.base import Vectors, normalize_rows
+from knowledge.embedding.e5 import MultilingualE5
+from knowledge.embedding.providers import LOCAL, LOCAL_SMALL, provider
 from publish_knowledge.embedding.fast_e5.provider import FastE5, multiplies_bytes, passage_provider
 from publish_knowledge.embedding.fast_e5.weights import E5Weights, open_weights
 
@@ -43,7 +44,7 @@ def fast(*, exact: bool) -> FastE5:
 
 @cache
 def expected() -> Vectors:
-    return COMMON.raw_passages([*TEXTS, LONG])
+    return COMMON.embed_raw_passages([*TEXTS, LONG])
 
 
 def token_count_of_the_function(text: str) -> int:
@@ -58,7 +59,7 @@ def cosines(some: Vectors, others: Vectors) -> Vectors:
 
 @pytest.mark.parametrize("exact", sorted({True, not multiplies_bytes()}))
 def test_vectors_agree_with_those_of_the_function_s_engine(exact: bool) -> None:  # noqa: FBT001 - a parameter
-    found = fast(exact=exact).raw_passages([*TEXTS, LONG])
+    found = fast(exact=exact).embed_raw_passages([*TEXTS, LONG])
     assert found.dtype == np.float32
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
     assert cosines(found, expected()).min() >= SAME
@@ -93,7 +94,7 @@ def test_it_shares_datasets_and_questions_with_the_function() -> None:
 def test_a_vector_without_direction_is_an_error() -> None:
     for broken in (0, np.nan, np.inf):
         with pytest.raises(ValueError, match="without direction"):
-            directions(np.full((1, 3), broken, np.float32))
+            normalize_rows(np.full((1, 3), broken, np.float32))
 
 
 def test_the_local_model_is_replaced_and_no_other() -> None:
@@ -105,8 +106,8 @@ def test_the_local_model_is_replaced_and_no_other() -> None:
 def test_without_the_extra_the_local_model_is_its_own_engine() -> None:
     script = (
         "import sys; sys.modules['onnxruntime'] = None\n"
-        "from knowledge.embedding import provider\n"
-        "from publish_knowledge.fast_e5 import passage_provider\n"
+        "from knowledge.embedding.providers import provider\n"
+        "from publish_knowledge.embedding.fast_e5.provider import passage_provider\n"
         "local = provider('local'); print(passage_provider(local) is local)"
     )
     run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)

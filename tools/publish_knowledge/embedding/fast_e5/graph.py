@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from knowledge.embedding.providers import Vectors
+from knowledge.embedding.base import Vectors
 from publish_knowledge.embedding.fast_e5.weights import E5Weights
 
 INPUT: Final = "tokens"

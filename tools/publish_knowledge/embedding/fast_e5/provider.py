@@ -19,8 +19,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from knowledge.embedding.base import directions
-from knowledge.embedding.providers import EmbeddingProvider, MultilingualE5, Vectors
+from knowledge.embedding.base import EmbeddingProvider, Vectors, normalize_rows
+from knowledge.embedding.e5 import MultilingualE5
 
 PREFIX: Final = "passage: "
 NEEDED: Final = ("onnx", "onnxruntime", "tokenizers")
@@ -82,9 +82,9 @@ class FastE5:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Passages, on all threads; raises `ValueError` for a vector without direction."""
-        return self.original.common.out_of_passages(self.raw_passages(texts))
+        return self.original.centering.center_passages(self.embed_raw_passages(texts))
 
-    def raw_passages(self, texts: Sequence[str]) -> Vectors:
+    def embed_raw_passages(self, texts: Sequence[str]) -> Vectors:
         """The same before what all vectors have in common is taken out."""
         sums = np.zeros((len(texts), self.dimensions), np.float32)
         batches = list(_batches(self.engine.windows(texts)))
@@ -92,7 +92,7 @@ class FastE5:
             for batch, means in zip(batches, pool.map(self.engine.means, batches), strict=True):
                 for window, mean in zip(batch, means, strict=True):
                     sums[window.text] += window.weight * mean
-        return directions(sums)
+        return normalize_rows(sums)
 
 
 class Engine:

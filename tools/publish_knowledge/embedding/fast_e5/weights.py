@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from knowledge.embedding.providers import Vectors
+from knowledge.embedding.base import Vectors
 
 MAGIC: Final = b"E5S1"
 VERSION: Final = 1
