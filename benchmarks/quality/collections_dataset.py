@@ -19,7 +19,7 @@ from knowledge.scopes import Scope
 from knowledge.store.dataset import Dataset
 from publish_knowledge.embedding.cache import VectorCache
 from publish_knowledge.embedding.embedder import Embedder
-from publish_knowledge.embedding.fast_e5.provider import passage_provider
+from publish_knowledge.embedding.fast_e5.provider import select_passage_provider
 from publish_knowledge.evaluation.runs import Corpus, Evaluation, JudgedQuery, Setting, evaluate
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.publish import publish
@@ -42,7 +42,9 @@ class Workshop:
     async def publish(self, scope: Scope, base_id: str, documents: Sequence[Document]) -> None:
         """Publish as the command does; raises `RuntimeError` if anything is left out."""
         say(f"{base_id}: publishing {len(documents)} documents")
-        embedder = Embedder(passage_provider(self.model), self._cache(), partial(progress, f"{base_id}: embedded"))
+        embedder = Embedder(
+            select_passage_provider(self.model), self._cache(), partial(progress, f"{base_id}: embedded")
+        )
         async with Store(self.uri, self.model.model, self.model.dimensions) as store:
             report = await publish(store, PublishOptions(scope, base_id), documents, embedder=embedder)
         if report.count("created") != len(documents):
@@ -80,7 +82,7 @@ class Workshop:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """The vectors that publishing makes of passages."""
-        return Embedder(passage_provider(self.model), self._cache()).embed(texts)
+        return Embedder(select_passage_provider(self.model), self._cache()).embed(texts)
 
     def _cache(self, kind: str = "") -> VectorCache:
         return VectorCache(self.cache, self.model.model + kind, self.model.dimensions)

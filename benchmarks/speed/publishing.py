@@ -26,7 +26,7 @@ from knowledge.embedding.e5 import MultilingualE5
 from knowledge.embedding.providers import LOCAL, provider
 from knowledge.scopes import Scope
 from publish_knowledge.embedding.embedder import Embedder
-from publish_knowledge.embedding.fast_e5.provider import FastE5, passage_provider
+from publish_knowledge.embedding.fast_e5.provider import FastE5, select_passage_provider
 from publish_knowledge.evaluation.metrics import compute_metrics, estimate_difference, estimate_mean
 from publish_knowledge.evaluation.report import format_estimate
 from publish_knowledge.passages.indexed_text import build_embedded_text
@@ -74,7 +74,7 @@ def measure(folder: Path) -> list[Figure]:
     model = provider(LOCAL)
     given = KnownVectors(model.model, model.dimensions)
     return [
-        _throughput(folder, "with the local model", passage_provider(model), MODEL_ITEMS),
+        _throughput(folder, "with the local model", select_passage_provider(model), MODEL_ITEMS),
         _throughput(folder, "with vectors given", given, GIVEN_ITEMS),
         *_embedding(folder),
         *_changing(folder, given),

@@ -20,7 +20,7 @@ from knowledge.embedding.base import Vectors
 from knowledge.embedding.providers import LOCAL, provider
 from publish_knowledge.embedding.cache import VectorCache
 from publish_knowledge.embedding.embedder import Embedder
-from publish_knowledge.embedding.fast_e5.provider import passage_provider
+from publish_knowledge.embedding.fast_e5.provider import select_passage_provider
 from publish_knowledge.passages.indexed_text import build_embedded_text
 from publish_knowledge.passages.splitting import Passage, split_text
 from publish_knowledge.sources.documents import Document
@@ -123,7 +123,7 @@ def sample(folder: Path, embedding: str = LOCAL) -> Sample:
         for document in documents_of_sample()
         for passage in split_text(document.text, document.kind)
     ]
-    embedder = Embedder(passage_provider(model), VectorCache(folder, model.model, model.dimensions))
+    embedder = Embedder(select_passage_provider(model), VectorCache(folder, model.model, model.dimensions))
     made = embedder.embed([build_embedded_text(document.title, passage) for document, passage in parts])
     found = (_topic(*part, vector) for part, vector in zip(parts, made, strict=True))
     topics = tuple(topic for topic in found if topic.words)

@@ -85,6 +85,8 @@ def _publish(target: Target, options: PublishOptions, loaded: LoadedFiles, *, ca
 
 
 async def _run(target: Target, options: PublishOptions, loaded: LoadedFiles, *, cache: bool) -> PublishReport:
+    if not options.dry_run:
+        target.report_engine()
     with target.session.output.progress() as progress:
         embedder = target.embedder(partial(progress, "embed"), cached=cache)
         async with target.store() as store:

@@ -13,7 +13,7 @@ from knowledge.store.options import storage_options_from
 from publish_knowledge.cli.output import Output
 from publish_knowledge.embedding.cache import VectorCache
 from publish_knowledge.embedding.embedder import Embedder
-from publish_knowledge.embedding.fast_e5.provider import passage_provider
+from publish_knowledge.embedding.fast_e5.provider import describe_engine, select_passage_provider
 
 if TYPE_CHECKING:
     from knowledge.store.dataset import Dataset
@@ -61,7 +61,13 @@ class Target:
         """The provider with the cache before it, or alone."""
         folder, model, dimensions = self.session.cache_folder, self.provider.model, self.provider.dimensions
         cache = VectorCache(folder, model, dimensions) if cached else None
-        return Embedder(passage_provider(self.provider), cache, on_progress)
+        return Embedder(select_passage_provider(self.provider), cache, on_progress)
+
+    def report_engine(self) -> None:
+        """Say on stderr which engine embeds passages, where the model has several."""
+        sentence = describe_engine(select_passage_provider(self.provider))
+        if sentence:
+            self.session.output.note(sentence)
 
 
 def target(session: Session, uri: str, embedding: str) -> Target:

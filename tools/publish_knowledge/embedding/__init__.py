@@ -1,1 +1,1 @@
-"""Vectors for passages: cached, batched, by the fastest engine there is."""
+"""Compute passage vectors: cached, in batches, with the fastest engine installed."""

