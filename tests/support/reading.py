@@ -1,16 +1,20 @@
-"""Reading back what tests published, through the heart's front door."""
+"""Reading back what tests published, through the core library's service or on its snapshots."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from knowledge.requests import ReadRequest
 from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService
 from knowledge.store.dataset import Dataset
+from knowledge.store.snapshot import Snapshot
 from tests.support.datasets import Location, embedding
+
+T = TypeVar("T")
 
 
 @asynccontextmanager
@@ -20,6 +24,16 @@ async def service(where: Location) -> AsyncIterator[KnowledgeService]:
     dataset = Dataset(where.uri, model=model.model, dimensions=model.dimensions, storage_options=where.options)
     yield KnowledgeService(dataset, model)
     await dataset.close()
+
+
+async def on_snapshots(where: Location, scopes: Sequence[Scope], work: Callable[[list[Snapshot]], Awaitable[T]]) -> T:
+    """Do work on a snapshot of each scope that has tables."""
+    model = embedding()
+    dataset = Dataset(where.uri, model=model.model, dimensions=model.dimensions, storage_options=where.options)
+    try:
+        return await dataset.run(scopes, work)
+    finally:
+        await dataset.close()
 
 
 async def read_whole(

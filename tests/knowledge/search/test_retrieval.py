@@ -6,9 +6,9 @@ import asyncio
 import gc
 import shutil
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -18,14 +18,12 @@ from knowledge.requests import LEXICAL_MODES, MODES, SEMANTIC_MODES, Mode, Searc
 from knowledge.scopes import Scope
 from knowledge.search.analysis import analyze_query
 from knowledge.search.retrieval import POOL_DEPTH, ScopeCandidates, retrieve, start_embedding
-from knowledge.store.dataset import Dataset
 from knowledge.store.snapshot import Snapshot
 from publish_knowledge.publishing.lifecycle import archive_base
 from tests.support.datasets import ANA, BEN, SUPPORT, Location, embedding, item, put, within
+from tests.support.reading import on_snapshots
 
 pytestmark = pytest.mark.anyio
-
-T = TypeVar("T")
 
 TEXTS = {"router.md": "Reset the router.\n", "invoice.md": "Invoices are sent monthly.\n"}
 
@@ -33,15 +31,6 @@ TEXTS = {"router.md": "Reset the router.\n", "invoice.md": "Invoices are sent mo
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-async def on_snapshots(where: Location, scopes: Sequence[Scope], work: Callable[[list[Snapshot]], Awaitable[T]]) -> T:
-    model = embedding()
-    dataset = Dataset(where.uri, model=model.model, dimensions=model.dimensions, storage_options=where.options)
-    try:
-        return await dataset.run(scopes, work)
-    finally:
-        await dataset.close()
 
 
 async def retrieve_from(where: Location, scopes: Sequence[Scope], request: SearchRequest) -> list[ScopeCandidates]:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 
 import pytest
 
-from knowledge.errors import ResourceUnavailableError
+from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.requests import MODES, Mode, SearchRequest
+from knowledge.search.analysis import analyze_query
+from knowledge.search.fusion import Candidate, Ranked, fuse
+from knowledge.search.retrieval import ScopeCandidates, retrieve, start_embedding
+from knowledge.search.search import answer, search, show
+from knowledge.store.snapshot import Snapshot
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item, restore_base
-from tests.support.datasets import ANA, BEN, SUPPORT, Location, item, put, within
-from tests.support.reading import paths, service
+from tests.support.datasets import ANA, BEN, SUPPORT, Location, embedding, item, put, within
+from tests.support.reading import on_snapshots, paths, service
 
 pytestmark = pytest.mark.anyio
 
@@ -159,3 +165,65 @@ async def test_a_publish_is_seen_by_a_running_reader_within_five_seconds(locatio
         await put(location, BEN, "first", {"fourth.md": "A fourth router."})
         await asyncio.sleep(4.5)
         assert len((await reader.search([ANA, BEN], SearchRequest("router"))).hits) == 4
+
+
+async def test_candidates_of_both_sides_serve_every_mode(folder: Location) -> None:
+    await put(folder, ANA, "notes", TEXTS)
+    await put(folder, SUPPORT, "manuals", {"other.md": "Another router, and its password."})
+    requests = [SearchRequest("reset router password", mode=mode, alpha=alpha) for mode in MODES for alpha in (0, 0.3)]
+
+    async def compare(snapshots: list[Snapshot]) -> None:
+        query, vector = analyze_query(requests[0].query), start_embedding(requests[0].query, embedding().embed_query)
+        candidates = await retrieve(snapshots, requests[0], query, vector)
+        for request in requests:
+            alone = None if request.mode == "lexical" else vector
+            assert await answer(candidates, request, query) == await search(snapshots, request, alone)
+
+    await on_snapshots(folder, [ANA, SUPPORT], compare)
+
+
+async def test_an_answer_is_what_is_retrieved_fused_and_shown(folder: Location) -> None:
+    await put(folder, ANA, "notes", TEXTS)
+    request = SearchRequest("router password", max_results=1)
+
+    async def compare(snapshots: list[Snapshot]) -> None:
+        query, vector = analyze_query(request.query), start_embedding(request.query, embedding().embed_query)
+        candidates = await retrieve(snapshots, request, query, vector)
+        ranked = fuse(candidates, query, request.mode, request.alpha)
+        assert len(ranked) == 2
+        hits = await show(candidates, ranked, query, request.max_results)
+        assert tuple(hits) == (await search(snapshots, request, vector)).hits
+        assert [hit.scores.score for hit in hits] == [ranked[0].score]
+
+    await on_snapshots(folder, [ANA], compare)
+
+
+async def test_unreadable_items_make_room_for_the_next(folder: Location) -> None:
+    await put(folder, ANA, "notes", TEXTS)
+    await put(folder, ANA, "old", {"old.md": "Reset the router, router, router."})
+    await within(folder, archive_base, ANA, "old")
+    async with service(folder) as reader:
+        for mode in MODES:
+            assert paths(await reader.search([ANA], SearchRequest("router", mode=mode, max_results=1))) == ["router.md"]
+
+
+async def test_a_passage_whose_text_is_lost_is_an_outage_and_not_a_shorter_list(folder: Location) -> None:
+    await put(folder, ANA, "notes", TEXTS)
+    query = analyze_query("router")
+
+    async def lose(snapshots: list[Snapshot]) -> None:
+        (found,) = await retrieve(snapshots, SearchRequest("router", mode="lexical"), query, None)
+        hit = found.lexical.pool.hits[0]
+        lost = replace(found, semantic=(hit._replace(start=10_000),))
+        ranked = [Ranked(Candidate(hit.item_id, 10_000, None, 0.5), 1.0, None, 1)]
+        with pytest.raises(StorageUnavailableError):
+            await show([lost], ranked, query, 10)
+
+    await on_snapshots(folder, [ANA], lose)
+
+
+async def test_without_candidates_nothing_is_ranked_or_shown() -> None:
+    none: list[ScopeCandidates] = []
+    query = analyze_query("router")
+    assert fuse(none, query, "hybrid", 0.5) == []
+    assert (await answer(none, SearchRequest("router"), query)).hits == ()
