@@ -24,7 +24,7 @@ from knowledge.search.analysis import analyze_query
 from knowledge.store.concurrency import gather_all
 from publish_knowledge.evaluation.metrics import compute_metrics, estimate_difference, estimate_mean
 from publish_knowledge.evaluation.report import format_estimate
-from publish_knowledge.evaluation.runs import AT_ONCE, DEFAULT, Corpus, search_in_settings
+from publish_knowledge.evaluation.runs import CONCURRENT_QUERIES, DEFAULT, Corpus, search_in_settings
 from publish_knowledge.passages.indexed_text import build_embedded_text, build_indexed_terms
 from publish_knowledge.passages.markdown_blocks import Block, parse_blocks
 from publish_knowledge.passages.splitting import Passage, split_text
@@ -161,8 +161,8 @@ async def _asked(bench: Workshop, sections: Sequence[Section]) -> list[Answered]
     said = partial(progress, f"{_BASE}: asked")
     answered: list[Answered] = []
     try:
-        for first in range(0, len(sections), AT_ONCE):
-            some = sections[first : first + AT_ONCE]
+        for first in range(0, len(sections), CONCURRENT_QUERIES):
+            some = sections[first : first + CONCURRENT_QUERIES]
             rows = await gather_all(
                 search_in_settings(corpus, one.heading, [DEFAULT], bench.embed_query) for one in some
             )

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 
-from knowledge.embedding.providers import Vectors
+from knowledge.embedding.base import Vectors
 from knowledge.errors import StorageUnavailableError
 from knowledge.requests import MODES, SEMANTIC_MODES, Mode, ReadRequest, SearchRequest
 from knowledge.scopes import Scope

@@ -27,11 +27,11 @@ async def service(where: Location) -> AsyncIterator[KnowledgeService]:
 
 
 async def on_snapshots(where: Location, scopes: Sequence[Scope], work: Callable[[list[Snapshot]], Awaitable[T]]) -> T:
-    """Do work on a snapshot of each scope that has tables."""
+    """Do work on a snapshot of each scope that has tables, as a search does."""
     model = embedding()
     dataset = Dataset(where.uri, model=model.model, dimensions=model.dimensions, storage_options=where.options)
     try:
-        return await dataset.run(scopes, work)
+        return await dataset.run(scopes, work, searching=True)
     finally:
         await dataset.close()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from knowledge.embedding.providers import Vectors
+from knowledge.embedding.base import Vectors
 from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.requests import LEXICAL_MODES, MODES, SEMANTIC_MODES, Mode, SearchRequest
 from knowledge.scopes import Scope
@@ -147,6 +147,14 @@ async def test_a_failing_embedding_fails_every_scope_as_an_outage_with_its_cause
     with pytest.raises(StorageUnavailableError) as failure:
         await on_snapshots(folder, [ANA, BEN], lambda found: retrieve(found, request, query, vector))
     assert isinstance(failure.value.__cause__, OSError)
+
+
+async def test_a_programming_error_in_the_embedding_passes_as_itself(folder: Location) -> None:
+    await put(folder, ANA, "notes", TEXTS)
+    vector = start_embedding("router", lambda _text: None.embed)  # type: ignore[attr-defined]  # the mistake
+    request, query = SearchRequest("router"), analyze_query("router")
+    with pytest.raises(AttributeError):
+        await on_snapshots(folder, [ANA], lambda found: retrieve(found, request, query, vector))
 
 
 async def test_an_embedding_goes_on_beside_the_loop() -> None:

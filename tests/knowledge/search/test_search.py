@@ -13,7 +13,7 @@ from knowledge.requests import MODES, Mode, SearchRequest
 from knowledge.search.analysis import analyze_query
 from knowledge.search.fusion import Candidate, Ranked, fuse
 from knowledge.search.retrieval import ScopeCandidates, retrieve, start_embedding
-from knowledge.search.search import answer, search, show
+from knowledge.search.search import compose_answer, search, show
 from knowledge.store.snapshot import Snapshot
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item, restore_base
 from tests.support.datasets import ANA, BEN, SUPPORT, Location, embedding, item, put, within
@@ -177,7 +177,7 @@ async def test_candidates_of_both_sides_serve_every_mode(folder: Location) -> No
         candidates = await retrieve(snapshots, requests[0], query, vector)
         for request in requests:
             alone = None if request.mode == "lexical" else vector
-            assert await answer(candidates, request, query) == await search(snapshots, request, alone)
+            assert await compose_answer(candidates, request, query) == await search(snapshots, request, alone)
 
     await on_snapshots(folder, [ANA, SUPPORT], compare)
 
@@ -226,4 +226,4 @@ async def test_without_candidates_nothing_is_ranked_or_shown() -> None:
     none: list[ScopeCandidates] = []
     query = analyze_query("router")
     assert fuse(none, query, "hybrid", 0.5) == []
-    assert (await answer(none, SearchRequest("router"), query)).hits == ()
+    assert (await compose_answer(none, SearchRequest("router"), query)).hits == ()

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from knowledge.embedding.providers import Vectors
+from knowledge.embedding.base import Vectors
 from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.requests import MODES, SearchRequest
 from knowledge.service import KnowledgeService
 from knowledge.store.dataset import Dataset
-from publish_knowledge.evaluation.metrics import difference, measured
+from publish_knowledge.evaluation.metrics import compute_metrics, estimate_difference
 from publish_knowledge.evaluation.runs import (
-    AT_ONCE,
+    CONCURRENT_QUERIES,
     DEFAULT,
     Corpus,
     JudgedQuery,
@@ -67,7 +67,7 @@ async def test_a_sweep_has_the_answers_of_single_calls(folder: Location, base_id
 async def test_every_query_is_measured_in_every_setting_and_embedded_once(folder: Location) -> None:
     queries = [
         JudgedQuery(str(number), f"valve {number} of part 3", {item(ANA, "notes", f"note{number}.md"): 1})
-        for number in range(AT_ONCE + 2)
+        for number in range(CONCURRENT_QUERIES + 2)
     ]
     embedded, progress = [], []
 
@@ -82,13 +82,13 @@ async def test_every_query_is_measured_in_every_setting_and_embedded_once(folder
         service = KnowledgeService(corpus.dataset, embedding())
         answers = [await service.search(corpus.scopes, SearchRequest(query.text)) for query in queries]
     assert sorted(embedded) == sorted(query.text for query in queries)
-    assert progress == [(AT_ONCE, AT_ONCE + 2), (AT_ONCE + 2, AT_ONCE + 2)]
+    assert progress == [(CONCURRENT_QUERIES, CONCURRENT_QUERIES + 2), (CONCURRENT_QUERIES + 2, CONCURRENT_QUERIES + 2)]
     assert list(found.by_setting) == [DEFAULT, LEXICAL]
-    expected = [measured(ranked_items(one), query.grades) for one, query in zip(answers, queries, strict=True)]
+    expected = [compute_metrics(ranked_items(one), query.grades) for one, query in zip(answers, queries, strict=True)]
     assert found.by_setting[DEFAULT] == expected
     assert found.values(DEFAULT, "mrr") == [one.mrr for one in expected]
     assert found.estimate(DEFAULT, "recall").count == len(queries)
-    assert found.against(LEXICAL, DEFAULT) == difference(found.values(LEXICAL), found.values(DEFAULT))
+    assert found.compare(LEXICAL, DEFAULT) == estimate_difference(found.values(LEXICAL), found.values(DEFAULT))
 
 
 async def test_an_evaluation_fails_as_a_search_does(folder: Location) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from knowledge.requests import DEFAULT_ALPHA, DEFAULT_MODE, Mode, SearchRequest
 from knowledge.search.analysis import analyze_query
 from knowledge.search.retrieval import retrieve, start_embedding
-from knowledge.search.search import answer
+from knowledge.search.search import compose_answer
 from knowledge.store.concurrency import gather_all
 from publish_knowledge.evaluation.metrics import (
     DEPTH,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from knowledge.store.dataset import Dataset
     from knowledge.store.snapshot import Snapshot
 
-AT_ONCE: Final = 4
+CONCURRENT_QUERIES: Final = 4
 """Queries in flight: enough to keep the cores busy, few enough not to delay each other."""
 
 
@@ -98,8 +98,8 @@ async def evaluate(
     """Measure every query in every setting; raises what a search raises."""
     distinct = tuple(dict.fromkeys(settings))
     rows: list[list[Metrics]] = []
-    for first in range(0, len(queries), AT_ONCE):
-        some = queries[first : first + AT_ONCE]
+    for first in range(0, len(queries), CONCURRENT_QUERIES):
+        some = queries[first : first + CONCURRENT_QUERIES]
         answers = await gather_all(search_in_settings(corpus, query.text, distinct, embed) for query in some)
         rows += [
             [compute_metrics(ranked_items(answer), query.grades) for answer in row]
@@ -120,7 +120,7 @@ async def search_in_settings(
     async def work(snapshots: Sequence[Snapshot]) -> list[SearchAnswer]:
         candidates = await retrieve(snapshots, request, query, vector)
         requests = [replace(request, mode=setting.mode, alpha=setting.alpha) for setting in settings]
-        return [await answer(candidates, one, query) for one in requests]
+        return [await compose_answer(candidates, one, query) for one in requests]
 
     try:
         return await corpus.dataset.run(corpus.scopes, work, searching=True)

@@ -42,7 +42,7 @@ class ScopeCandidates:
 
 
 def start_embedding(query: str, embed: Callable[[str], Vectors]) -> asyncio.Future[Vectors]:
-    """Start to embed a query in a thread; the future raises `StorageUnavailableError` where that fails.
+    """Start to embed a query in a thread; the future raises `StorageUnavailableError` where the model fails.
 
     Whoever starts it cancels it when the search has ended, whatever came of it.
     """

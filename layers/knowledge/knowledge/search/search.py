@@ -37,10 +37,12 @@ async def search(
     `vector` is the query's, possibly still being made, and `None` where the request's mode has no semantic side.
     """
     query = analyze_query(request.query)
-    return await answer(await retrieve(snapshots, request, query, vector), request, query)
+    return await compose_answer(await retrieve(snapshots, request, query, vector), request, query)
 
 
-async def answer(candidates: Sequence[ScopeCandidates], request: SearchRequest, query: AnalyzedQuery) -> SearchAnswer:
+async def compose_answer(
+    candidates: Sequence[ScopeCandidates], request: SearchRequest, query: AnalyzedQuery
+) -> SearchAnswer:
     """Fuse and show what was retrieved; the request's mode may ask fewer sides than were searched."""
     ranked = fuse(candidates, query, request.mode, request.alpha)
     hits = await show(candidates, ranked, query, request.max_results)
