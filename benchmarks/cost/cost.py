@@ -46,7 +46,7 @@ SIZES: Final = (1_000, 10_000, 100_000)
 ROUNDS: Final = 4
 FIRSTS: Final = 3
 PAUSE_SECONDS: Final = 3.1
-"""Longer than a handle lives, so that every call looks at its tables anew: the dear case, of little traffic."""
+"""Longer than a handle lives, so that every call looks at its tables again: the expensive case, of little traffic."""
 _CALLER: Final = member_of(TEAM)
 
 
@@ -148,7 +148,7 @@ def _figures(book: Book, size: int, memory_gb: float) -> Iterator[Figure]:
 
 
 def memory_of_template() -> int:
-    """Megabytes of the function as it is deployed unless told."""
+    """Megabytes of the function as it is deployed by default."""
     return int(raw_template()["Parameters"]["MemorySize"]["Default"])
 
 
@@ -159,7 +159,7 @@ def kept() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure unless told not to, keep the figures, write the page."""
+    """Measure unless asked not to, keep the figures, write the page."""
     parser = argparse.ArgumentParser(prog="cost", description="Compute what a million calls cost.")
     parser.add_argument("--kept", action="store_true", help="write the page from the figures of the last time")
     if not parser.parse_args().kept:

@@ -63,12 +63,12 @@ def parts(book: Book, kind: Kind, memory_gb: float, seconds: float | None = None
     """Dollars of a million requests of a kind, by what they are paid for; the authorizer's share is Lambda's."""
     price, assumed = book.prices, book.assumptions
     taken = kind.milliseconds / 1000 if seconds is None else seconds
-    door = price["lambda_request"] + assumed["authorizer_gb_seconds"] * price["lambda_gb_second"]
+    authorizer = price["lambda_request"] + assumed["authorizer_gb_seconds"] * price["lambda_gb_second"]
     each = {
         "API Gateway": price["gateway_request"],
         "Lambda": price["lambda_request"]
         + taken * memory_gb * price["lambda_gb_second"]
-        + assumed["authorizer_share"] * door,
+        + assumed["authorizer_share"] * authorizer,
         "S3": kind.gets * price["s3_get"] + kind.lists * price["s3_list"],
         "CloudWatch logs": (kind.log_bytes + assumed["platform_log_bytes"]) / 1e9 * price["log_gb"],
     }
@@ -113,8 +113,8 @@ def tables(book: Book, memory_mb: int) -> str:
     memory_gb = memory_mb / 1024
     blocks = [_measured(book), _priced(book, memory_gb), _together(book, memory_gb), _beside(book, memory_gb)]
     start = f"A start takes {book.start_milliseconds:.0f} ms here, with one processor."
-    told = f"List prices as of {book.as_of}; {memory_mb} MB of memory. {start}"
-    return "\n\n".join([told, *("\n".join(block) for block in blocks)])
+    heading = f"List prices as of {book.as_of}; {memory_mb} MB of memory. {start}"
+    return "\n\n".join([heading, *("\n".join(block) for block in blocks)])
 
 
 def _measured(book: Book) -> Iterator[str]:
@@ -163,7 +163,7 @@ def _dollars(value: float) -> str:
 
 
 def page(text: str, book: Book, memory_mb: int, marks: Sequence[str]) -> str:
-    """The document with its measured part written anew."""
+    """The document with its measured part replaced."""
     before, _, rest = text.partition(marks[0])
     _, _, after = rest.partition(marks[1])
     return f"{before}{marks[0]}\n{tables(book, memory_mb)}\n{marks[1]}{after}"

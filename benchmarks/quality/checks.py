@@ -53,7 +53,7 @@ class Row:
         return _over_better_side(self.now)
 
     @property
-    def held_before(self) -> bool:
+    def kept_before(self) -> bool:
         """Whether the recorded fusion is not worse than the better side alone."""
         return _over_better_side(self.baseline.figures) >= -BELOW_A_SIDE - _ROUNDING
 
@@ -80,7 +80,7 @@ class Verdict:
 def verdicts(rows: Sequence[Row]) -> list[Verdict]:
     """Every check for which there are collections."""
     found = [_mean_gain(rows), _worst_loss(rows)]
-    mono = [row for row in rows if row.baseline.monolingual and row.held_before]
+    mono = [row for row in rows if row.baseline.monolingual and row.kept_before]
     cross = [row for row in rows if not row.baseline.monolingual]
     strong = [row for row in rows if row.name in STRONG_WORDS]
     if mono:

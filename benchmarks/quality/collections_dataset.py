@@ -32,7 +32,7 @@ _STEP: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class CollectionsDataset:
     """One run's dataset, its model, and the vectors that earlier runs have made."""
 
     uri: str
@@ -89,12 +89,12 @@ class Workshop:
 
 
 @contextmanager
-def workshop(folder: Path, embedding: str) -> Iterator[Workshop]:
+def collections_dataset(folder: Path, embedding: str) -> Iterator[CollectionsDataset]:
     """A new dataset in a folder that is removed afterwards: what was published with other code never counts."""
     folder.mkdir(parents=True, exist_ok=True)
     made = tempfile.mkdtemp(prefix="dataset-", dir=folder)
     try:
-        yield Workshop(made, provider(embedding), folder)
+        yield CollectionsDataset(made, provider(embedding), folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
 

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Final
 
 from benchmarks.quality.checks import Verdict
-from benchmarks.quality.collections_dataset import Workshop, say
+from benchmarks.quality.collections_dataset import CollectionsDataset, say
 from benchmarks.quality.test_collections import Collection, baselines, read_collection
 from benchmarks.support.lance import ICU_ENGLISH, TextIndex, text_index
 from knowledge.scopes import Scope
@@ -55,7 +55,7 @@ class Language:
         return fmean(self.lexical) - max(fmean(self.alone), recorded)
 
 
-async def together(bench: Workshop, folder: Path) -> list[Verdict]:
+async def together(bench: CollectionsDataset, folder: Path) -> list[Verdict]:
     """Publish all five, ask all five, print the table; the verdicts."""
     collections = [read_collection(folder / name, prefix=f"{name}/") for name in COLLECTIONS]
     await bench.publish(_SCOPE, _BASE, [document for one in collections for document in one.documents])
@@ -91,13 +91,13 @@ def _gain(name: str, languages: Sequence[Language], values: Sequence[Sequence[fl
     return Verdict(promise, now - one_index >= bound, figures)
 
 
-async def _one_index(bench: Workshop, collections: Sequence[Collection]) -> TextIndex:
+async def _one_index(bench: CollectionsDataset, collections: Sequence[Collection]) -> TextIndex:
     texts = [(one.source_path, f"{one.title}\n{one.text}") for each in collections for one in each.documents]
     say(f"one index over {len(texts)} texts")
     return await text_index(bench.compared, "together", texts, ICU_ENGLISH)
 
 
-async def _language(bench: Workshop, index: TextIndex, collection: Collection) -> Language:
+async def _language(bench: CollectionsDataset, index: TextIndex, collection: Collection) -> Language:
     mixed = await bench.evaluate(_SCOPE, _BASE, collection.questions(_SCOPE, _BASE), [DEFAULT, _LEXICAL])
     by_index = [await _index_ndcg(index, text, grades) for _, text, grades in collection.queries]
     own = Scope("team", f"only-{collection.name}")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchmarks.quality.checks import Verdict
-from benchmarks.quality.collections_dataset import Workshop, progress, say
+from benchmarks.quality.collections_dataset import CollectionsDataset, progress, say
 from benchmarks.support.lance import AS_THEY_ARE, ICU_ENGLISH, TextIndex, text_index
 from knowledge.scopes import Scope
 from knowledge.search.analysis import analyze_query
@@ -90,7 +90,7 @@ class Answered:
         return self.paths[:1] == (self.section.path,)
 
 
-async def whole_pages(bench: Workshop, folder: Path) -> list[Verdict]:
+async def whole_pages(bench: CollectionsDataset, folder: Path) -> list[Verdict]:
     """Publish the pages, ask for their sections, print the figures; the verdicts."""
     pages = load_documents(find_files([folder])).documents
     documents, sections = without_headings(pages)
@@ -155,7 +155,7 @@ def _sections(page: Document, found: Sequence[Block], taken: Sequence[Block]) ->
         yield Section(block.title, page.source_path, left(block.end), left(next(following, len(page.text))))
 
 
-async def _asked(bench: Workshop, sections: Sequence[Section]) -> list[Answered]:
+async def _asked(bench: CollectionsDataset, sections: Sequence[Section]) -> list[Answered]:
     dataset = bench.dataset()
     corpus = Corpus(dataset, (_SCOPE,), _BASE)
     said = partial(progress, f"{_BASE}: asked")
@@ -175,30 +175,36 @@ async def _asked(bench: Workshop, sections: Sequence[Section]) -> list[Answered]
     return answered
 
 
-def _by_mean_vector(bench: Workshop, documents: Sequence[Document], sections: Sequence[Section]) -> list[float]:
+def _by_mean_vector(
+    bench: CollectionsDataset, documents: Sequence[Document], sections: Sequence[Section]
+) -> list[float]:
     say("one vector for each page")
     means = np.stack([_mean_vector(bench, document) for document in documents])
     names = [document.source_path for document in documents]
     found = []
     for section in sections:
         order = np.argsort(-(means @ bench.embed_query(section.heading)), kind="stable")
-        found.append(_ndcg([names[place] for place in order[:10]], section))
+        found.append(_ndcg([names[position] for position in order[:10]], section))
     return found
 
 
-def _mean_vector(bench: Workshop, document: Document) -> Vectors:
+def _mean_vector(bench: CollectionsDataset, document: Document) -> Vectors:
     texts = [build_embedded_text(document.title, passage) for passage in split_text(document.text, document.kind)]
     mean = bench.embed_passages(texts).mean(axis=0)
     return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
 
 
-async def _by_words(bench: Workshop, documents: Sequence[Document], sections: Sequence[Section]) -> list[float]:
+async def _by_words(
+    bench: CollectionsDataset, documents: Sequence[Document], sections: Sequence[Section]
+) -> list[float]:
     texts = [(one.source_path, f"{one.title}\n{one.text}") for one in documents]
     index = await text_index(bench.compared, "pages", texts, ICU_ENGLISH)
     return [await _index_ndcg(index, section.heading, section) for section in sections]
 
 
-async def _by_own_words(bench: Workshop, documents: Sequence[Document], sections: Sequence[Section]) -> list[float]:
+async def _by_own_words(
+    bench: CollectionsDataset, documents: Sequence[Document], sections: Sequence[Section]
+) -> list[float]:
     whole = [(one, Passage(0, 0, len(one.text), "", one.text)) for one in documents]
     texts = [(one.source_path, build_indexed_terms(one.title, one.language, passage)) for one, passage in whole]
     index = await text_index(bench.compared, "page_terms", texts, AS_THEY_ARE)

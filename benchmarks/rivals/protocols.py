@@ -2,7 +2,7 @@
 
 It runs in `.venv-rivals`, with one argument: `fastmcp`, `sdk` (the class of the MCP SDK that was called FastMCP before)
 or `awslabs`. The first two run on Mangum, which by itself runs the application's lifespan with each event; with `-kept`
-it is entered once, in a task that stays, and Mangum is told to leave it alone.
+it is entered once, in a task that stays, and Mangum is configured to leave it alone.
 """
 
 from __future__ import annotations

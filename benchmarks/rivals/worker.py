@@ -30,7 +30,7 @@ class Turn:
     error: str
 
 
-class Contestant:
+class Worker:
     """A module of this folder, running as a process; to be used in a `with` block."""
 
     def __init__(self, python: Path, module: str, arguments: Sequence[str] = (), path: Sequence[Path] = ()) -> None:

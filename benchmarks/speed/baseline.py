@@ -43,9 +43,9 @@ class BareTable:
         """Both queries side by side, the semantic one as soon as its vector is there."""
         return await asyncio.gather(self._lexical(terms), self._semantic(vector))
 
-    async def row(self, place: int) -> pa.Table:
+    async def row(self, position: int) -> pa.Table:
         """The rows at one indexed address."""
-        return await self._table.query().where(f"place = {place}").select(_ROW).to_arrow()
+        return await self._table.query().where(f"place = {position}").select(_ROW).to_arrow()
 
     async def _lexical(self, terms: str) -> pa.Table:
         query = self._table.query().nearest_to_text(any_term(terms, "terms"))

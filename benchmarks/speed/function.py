@@ -28,15 +28,15 @@ def answered(events: Path) -> dict[str, Any]:
     """Memory after loading, after every so many events, and at its peak, in megabytes; and the answers' kinds."""
     from search_knowledge.app import handler  # noqa: PLC0415 - loading it is part of what is watched
 
-    loaded, held, kinds = megabytes("VmRSS"), list[float](), dict[str, int]()
+    loaded, resident, kinds = megabytes("VmRSS"), list[float](), dict[str, int]()
     with events.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             answer = handler(json.loads(line))
             kind = _kind(answer)
             kinds[kind] = kinds.get(kind, 0) + 1
             if number % EVERY == 0:
-                held.append(megabytes("VmRSS"))
-    return {"loaded": loaded, "held": held, "peak": megabytes("VmHWM"), "kinds": kinds}
+                resident.append(megabytes("VmRSS"))
+    return {"loaded": loaded, "held": resident, "peak": megabytes("VmHWM"), "kinds": kinds}
 
 
 def _kind(answer: dict[str, Any]) -> str:

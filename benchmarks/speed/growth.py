@@ -1,7 +1,7 @@
 """What a growing scope costs: a warm query's median, and how much of the exact answer the vector index finds.
 
 One scope of each size, on a local disk, asked by the service itself: the whole of a query but its protocol. The model's
-part is in the median, and told apart beside it.
+part is in the median, and shown apart beside it.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ async def _exact(path: Path, near: Vectors) -> list[set[Passage]]:
     best: list[list[tuple[float, Passage]]] = [[] for _ in near]
     rows = table.query().where("kind = 'passage'").select(["item_id", "start", "vector"])
     async for batch in await rows.to_batches():
-        for place, found in enumerate(_nearest(batch, near)):
-            best[place] = sorted(best[place] + found, reverse=True)[:DEPTH]
+        for position, found in enumerate(_nearest(batch, near)):
+            best[position] = sorted(best[position] + found, reverse=True)[:DEPTH]
     return [{passage for _, passage in each} for each in best]
 
 

@@ -1,7 +1,7 @@
 """What prepared terms cost at search time: the tool's full-text query against one with LanceDB's own analyzer.
 
 Both find the best passages of the same texts, each with the words that its own analysis makes of the question. The
-tool's has more terms, because a question's language is not told; and its analysis is part of what is timed.
+tool's has more terms, because a question's language is unknown; and its analysis is part of what is timed.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def measure(folder: Path) -> list[Figure]:
 
 async def _compared(folder: Path) -> Figure:
     texts, terms = await _passages(dataset(folder, {TEAM: PASSAGES}))
-    with TemporaryDirectory() as place:
-        prepared = await text_index(place, "prepared", terms, AS_THEY_ARE)
-        analyzed = await text_index(place, "analyzed", texts, ICU_ENGLISH)
+    with TemporaryDirectory() as position:
+        prepared = await text_index(position, "prepared", terms, AS_THEY_ARE)
+        analyzed = await text_index(position, "analyzed", texts, ICU_ENGLISH)
         ours, theirs = await _in_turns(
             questions(folder, ROUNDS + WARM_UP),
             lambda asked: prepared.ranked(" ".join(analyze_query(asked).terms)),

@@ -73,7 +73,7 @@ class Race:
 
 @dataclass(slots=True)
 class GivenVector:
-    """A provider that is told the next vector, so that the model costs nothing."""
+    """A provider that is given the next vector, so that the model costs nothing."""
 
     inner: EmbeddingProvider
     vector: Vectors
@@ -89,7 +89,7 @@ class GivenVector:
         return self.inner.dimensions
 
     def embed_query(self, text: str) -> Vectors:
-        """The vector that was told."""
+        """The vector that was given."""
         del text
         return self.vector
 
@@ -111,10 +111,10 @@ class Sides:
     runner: asyncio.Runner
     table: BareTable
 
-    def queries(self, asked: Sequence[str], told: Callable[[Vectors], None], known: Vectors) -> Iterator[Turns]:
+    def queries(self, asked: Sequence[str], tell: Callable[[Vectors], None], known: Vectors) -> Iterator[Turns]:
         """Each time two questions that nobody asked before, one for each side."""
         for ours, theirs, vector in zip(asked[::2], asked[1::2], known, strict=True):
-            told(vector)
+            tell(vector)
             terms = " ".join(analyze_query(theirs).terms)
             yield self._call({"query": ours}), self._bare(partial(self._searched, terms, theirs))
 
@@ -172,10 +172,10 @@ def measure(folder: Path) -> list[Figure]:
         stack.enter_context(redirect_stdout(io.StringIO()))
         table, manager = runner.run(BareTable.opened(path, TEAM)), BareManager()
         runner.run(manager.start())
-        whole, told = (Sides(stack.enter_context(_handler(path, each)), each, runner, table) for each in (model, given))
+        whole, fast = (Sides(stack.enter_context(_handler(path, each)), each, runner, table) for each in (model, given))
         races = [
             Race("query", 1.25, whole.queries(asked[: 2 * TURNS], lambda _vector: None, known)),
-            Race("query, vector given", None, told.queries(asked[2 * TURNS :], given.tell, known)),
+            Race("query, vector given", None, fast.queries(asked[2 * TURNS :], given.tell, known)),
             Race("addressed read", 1.5, whole.reads()),
             Race("tools/list", 1.5, whole.lists(manager, new_era=True)),
             Race("tools/list, handshake era", 1.5, whole.lists(manager, new_era=False)),

@@ -12,7 +12,7 @@ from lancedb.index import FTS
 from knowledge.store.lance import any_term
 
 DEPTH: Final = 128
-"""Texts asked for; more than are measured, because the other side may rank them anew."""
+"""Texts asked for; more than are measured, because the other side may rank them again."""
 
 ICU_ENGLISH: Final[Mapping[str, Any]] = {
     "base_tokenizer": "icu/split",

@@ -110,7 +110,7 @@ def questions(folder: Path, count: int, seed: int = 0, embedding: str = LOCAL) -
 def vectors(folder: Path, count: int, seed: int = 0, embedding: str = LOCAL) -> Vectors:
     """Shape (count, dimensions): vectors for questions, where embedding them should cost nothing."""
     known, drawn = sample(folder, embedding), np.random.default_rng(seed)
-    topics = [known.topics[place] for place in drawn.integers(len(known.topics), size=count)]
+    topics = [known.topics[position] for position in drawn.integers(len(known.topics), size=count)]
     return np.stack([known.vector(topic, drawn) for topic in topics])
 
 

@@ -1,7 +1,7 @@
 """From a token's claims to the flat texts that a gateway can carry to the tool.
 
-Their names are fixed, whatever the issuer calls its claims, so that only this side has to be told. Teams travel as a
-JSON array, the only form that is never ambiguous. What a claim's value means is `knowledge.claims`' to say.
+Their names are fixed, whatever the issuer calls its claims, so that only this side has to be configured. Teams travel
+as a JSON array, the only form that is never ambiguous. What a claim's value means is `knowledge.claims`' to say.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def usage_key(claims: Claims, context: Mapping[str, str], names: ClaimNames, key
 
 
 def _permissions(claims: Claims, names: ClaimNames, required: str) -> Sequence[str]:
-    held = read_permissions(claims, names, arrays_in_text=False)
-    if required not in held:
+    granted = read_permissions(claims, names, arrays_in_text=False)
+    if required not in granted:
         msg = f"the token lacks the scope {required}"
         raise RefusedCallerError(msg)
-    return sorted({PERMISSION, *held})
+    return sorted({PERMISSION, *granted})
 
 
 def _owner(claims: Claims, names: ClaimNames) -> str:

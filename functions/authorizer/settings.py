@@ -23,7 +23,7 @@ class UsageKeys:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that the authorizer is told from outside.
+    """All that the authorizer is configured with.
 
     `resource` is the URL that a token must name as its audience; empty means the address at which the gateway was
     called. `client_ids` are accepted in place of an audience from tokens that have none.

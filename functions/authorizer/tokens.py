@@ -38,7 +38,7 @@ class TokenVerifier:
     def claims(self, token: str, audiences: Iterable[str]) -> Claims:
         """The claims of a token that holds.
 
-        Raises `RefusedTokenError` for one that does not, and `IssuerUnavailableError` if that cannot be told.
+        Raises `RefusedTokenError` for one that does not, and `IssuerUnavailableError` if that cannot be decided.
         """
         algorithm, key_id = _header(token)
         keys = [key for key in self._keys.candidates(key_id) if _serves(key, algorithm)]

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from search_knowledge.startup import LAMBDA_MARK, around_snapshots, begin_loading, settle_memory
+from search_knowledge.startup import LAMBDA_MARK, around_snapshots, begin_loading, freeze_memory
 
 if LAMBDA_MARK in os.environ:
     begin_loading()
@@ -197,7 +197,7 @@ def _compose_for_lambda(settings: Settings) -> Handler:
     composed = Handler(settings)
     composed.prepare()
     around_snapshots(before=composed.renew, after=composed.renew)
-    settle_memory()
+    freeze_memory()
     return composed
 
 

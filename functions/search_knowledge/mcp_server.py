@@ -35,11 +35,11 @@ _Context = ServerRequestContext[Any, Request]
 _MESSAGE_KEY: Final = "search_knowledge.http_messages"
 """Key in the ASGI scope under which a tool call finds its own message and context."""
 
-_CATALOGUE_HINT: Final = CacheHint(ttl_ms=3_600_000, scope="public")
-"""The catalogue is the same for everybody and changes with a deployment only."""
+_DEFINITION_HINT: Final = CacheHint(ttl_ms=3_600_000, scope="public")
+"""The tool's definition is the same for everybody and changes with a deployment only."""
 
 _REWRITTEN_BODY_BYTES: Final = 6 * MAX_BODY_BYTES
-"""The guards have checked the size; a body written anew may be longer than the one that came."""
+"""The guards have checked the size; a body that is encoded again may be longer than the one received."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class ProtocolServer:
         admitted = validate_request(request)
         if isinstance(admitted, HttpResponse):
             return admitted
-        return self._run(self._exchange(admitted, context))
+        return self._run(self._handle(admitted, context))
 
     def prepare(self) -> None:
         """Start the kernel before the first event."""
@@ -93,7 +93,7 @@ class ProtocolServer:
             self._manager = await ready
         return self._manager
 
-    async def _exchange(self, inbound: Inbound, context: CallContext) -> HttpResponse:
+    async def _handle(self, inbound: Inbound, context: CallContext) -> HttpResponse:
         manager = await self._started()
         reply = _Reply()
         incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
@@ -118,7 +118,7 @@ class _Handlers:
             version=VERSION,
             title=TITLE,
             instructions=INSTRUCTIONS,
-            cache_hints={"tools/list": _CATALOGUE_HINT, "server/discover": _CATALOGUE_HINT},
+            cache_hints={"tools/list": _DEFINITION_HINT, "server/discover": _DEFINITION_HINT},
             # No argument is mirrored in a header, so there is nothing to compare.
             get_tool_input_schema=lambda _name: None,
             on_list_tools=self._list_tools,
@@ -135,9 +135,9 @@ class _Handlers:
     async def _call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name != NAME:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool; this server has {NAME}.")
-        exchange: _Message = cast("Request", context.request).scope[_MESSAGE_KEY]
-        arguments = exchange.message["params"].get("arguments") or {}
-        result = await self._tool.call(arguments, exchange.context)
+        message: _Message = cast("Request", context.request).scope[_MESSAGE_KEY]
+        arguments = message.message["params"].get("arguments") or {}
+        result = await self._tool.call(arguments, message.context)
         return types.CallToolResult(
             content=[types.TextContent(text=result.text)],
             structured_content=result.envelope,
@@ -208,7 +208,7 @@ async def _keep(manager: StreamableHTTPSessionManager, ready: asyncio.Future[Str
         await asyncio.Event().wait()
 
 
-def _asgi_scope(inbound: Inbound, exchange: _Message) -> dict[str, Any]:
+def _asgi_scope(inbound: Inbound, message: _Message) -> dict[str, Any]:
     headers = [
         (name.encode("latin-1", "replace"), value.encode("latin-1", "replace")) for name, value in inbound.headers
     ]
@@ -225,5 +225,5 @@ def _asgi_scope(inbound: Inbound, exchange: _Message) -> dict[str, Any]:
         "headers": headers,
         "server": None,
         "client": None,
-        _MESSAGE_KEY: exchange,
+        _MESSAGE_KEY: message,
     }

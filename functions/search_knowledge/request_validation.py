@@ -1,7 +1,7 @@
 """What the protocol kernel leaves open behind a gateway, checked before it sees a request.
 
-Each guard answers with a response, or lets the request pass. A body that passes is handed on in the form the guards
-read it in, so that no second parser can see another message.
+Each check answers with a response, or lets the request pass. A body that passes is handed on in the form in which the
+checks read it, so that no second parser can see another message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ VERSION_HEADER: Final = "mcp-protocol-version"
 
 _FORWARDED_PREFIX: Final = "mcp-"
 _SESSION_HEADER: Final = "mcp-session-id"
-_ADMIT_JSON: Final = ("*/*", "application/*", JSON)
+_JSON_RANGES: Final = ("*/*", "application/*", JSON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Inbound:
 
 
 def validate_request(request: HttpRequest) -> Inbound | HttpResponse:
-    """The message to hand on, or the answer of the first guard that minds."""
+    """The message to hand on, or the answer of the first check that fails."""
     refused = _method(request) or _size(request) or _content_type(request) or _accept(request)
     if refused:
         return refused
@@ -78,7 +78,7 @@ def _content_type(request: HttpRequest) -> HttpResponse | None:
 def _accept(request: HttpRequest) -> HttpResponse | None:
     """No header admits everything, as HTTP has it; the SDK would refuse that."""
     accepted = [_media_range(one) for one in request.value("accept").split(",") if one.strip()]
-    if not accepted or any(media in _ADMIT_JSON and wanted for media, wanted in accepted):
+    if not accepted or any(media in _JSON_RANGES and wanted for media, wanted in accepted):
         return None
     return rpc_error(406, INVALID_REQUEST, f"The answer is {JSON}, which the Accept header does not admit.")
 

@@ -17,7 +17,7 @@ _HIDDEN: Final = "hidden"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that the function is told from outside.
+    """All that the function is configured with.
 
     A missing or unreadable value never widens what may be done: `runtime_switch` is off unless it is `on`, and an empty
     `required_scope` in the environment means the default one. No metrics are written without a namespace for them.

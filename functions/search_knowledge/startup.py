@@ -15,7 +15,7 @@ LAMBDA_MARK: Final = "AWS_LAMBDA_RUNTIME_API"
 
 
 def begin_loading() -> None:
-    """Let the engine unpack beside the imports, and no garbage be looked for until `settle_memory`."""
+    """Let the engine unpack beside the imports, and no garbage be looked for until `freeze_memory`."""
     gc.disable()
     with suppress(ImportError):  # only the engine layer has it
         import native_loader  # noqa: PLC0415 - as above
@@ -40,7 +40,7 @@ def around_snapshots(*, before: Callable[[], None], after: Callable[[], None]) -
     return True
 
 
-def settle_memory() -> None:
+def freeze_memory() -> None:
     """Take what init has made out of the garbage collector's rounds: it stays, and going through it costs each call."""
     gc.collect()
     gc.freeze()

@@ -28,7 +28,7 @@ _NEVER: Final = float("-inf")
 
 
 class Switch(Protocol):
-    """What decides, anew for each call, whether the tool answers."""
+    """Decides for each call whether the tool answers."""
 
     async def is_on(self, deadline: float) -> bool:
         """True only if the operator is known to want the tool on; answers by the deadline and never raises.
@@ -116,7 +116,7 @@ class ParameterSwitch:
         return self._on
 
     def prepare(self) -> None:
-        """Load the client; a fault is told, and the first call will try again."""
+        """Load the client; a fault is reported, and the first call tries again."""
         try:
             self._parameter.prepare()
         except Exception as error:  # noqa: BLE001 - loading the function must not fail

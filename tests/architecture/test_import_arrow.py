@@ -71,10 +71,10 @@ def ground_out_of_order(modules: Iterable[Module]) -> list[str]:
     known = {one.name: one for one in modules}
     return [
         f"{name} imports {other}"
-        for place, name in enumerate(GROUND)
+        for position, name in enumerate(GROUND)
         if name in known
         for other in sorted(
-            imported_names(known[name]) & (set(known) - set(GROUND[:place]) - {"knowledge", "knowledge.store"})
+            imported_names(known[name]) & (set(known) - set(GROUND[:position]) - {"knowledge", "knowledge.store"})
         )
     ]
 

@@ -69,7 +69,7 @@ def test_a_function_that_is_too_long_is_caught() -> None:
 
 def test_a_long_docstring_does_not_make_a_long_function() -> None:
     docstring = '"""Say it.\n' + "    and more\n" * 40 + '    """'
-    assert [lines for _, lines in function_lengths([("told.py", function_of(5, docstring))])] == [5]
+    assert [lines for _, lines in function_lengths([("long.py", function_of(5, docstring))])] == [5]
 
 
 def test_most_functions_are_short() -> None:

@@ -52,10 +52,10 @@ def test_no_token_is_ever_logged(issuer: Issuer, authorizer: Authorizer, caplog:
     authorizer(event(f"Bearer {good}"))
     with UNAUTHORIZED:
         authorizer(event(f"Bearer {bad}"))
-    told = " ".join(str(record.__dict__) for record in caplog.records)
-    assert "token refused" in told
-    assert good not in told
-    assert bad not in told
+    logged = " ".join(str(record.__dict__) for record in caplog.records)
+    assert "token refused" in logged
+    assert good not in logged
+    assert bad not in logged
 
 
 @pytest.mark.parametrize(

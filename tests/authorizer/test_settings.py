@@ -1,4 +1,4 @@
-"""What the authorizer is told, and what it does when it is told wrongly."""
+"""The authorizer's settings, and what it does with wrong ones."""
 
 from __future__ import annotations
 

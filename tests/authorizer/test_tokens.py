@@ -33,7 +33,7 @@ WRONG: Final[dict[str, Json]] = {
     "without an end": {"exp": None},
     "an end that is no time": {"exp": "tomorrow"},
     "an end beyond all numbers": {"exp": float("inf")},
-    # A day ahead: these moments are told when the file is read, and its tests may wait for their turn.
+    # A day ahead: these moments are computed when the file is read, and its tests may wait for their turn.
     "not yet valid": {"nbf": int(time.time()) + 86_400},
     "from the future": {"iat": int(time.time()) + 86_400},
     "of another issuer": {"iss": "https://evil.example"},

@@ -92,8 +92,8 @@ def test_each_field_that_is_added_up_is_in_the_records() -> None:
 def test_the_operators_page_tells_every_metric_and_message() -> None:
     text = (ROOT / "docs/operate.md").read_text(encoding="utf-8")
     section = text.partition("## What the function writes")[2].partition("\n## ")[0]
-    told = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE))
-    assert told == OURS | {"fault"} | set(lines())
+    stated = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE))
+    assert stated == OURS | {"fault"} | set(lines())
 
 
 def test_every_metric_filter_has_an_alarm() -> None:

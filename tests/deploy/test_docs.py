@@ -31,9 +31,9 @@ def test_the_table_of_parameters_is_the_templates() -> None:
 
 
 def test_the_alarms_told_are_the_templates() -> None:
-    told = set(re.findall(r"^\| `(\w+Alarm)`", text_of("operate"), re.MULTILINE))
+    stated = set(re.findall(r"^\| `(\w+Alarm)`", text_of("operate"), re.MULTILINE))
     alarms = {name for name, about in raw_template()["Resources"].items() if about["Type"].endswith("::Alarm")}
-    assert told == alarms
+    assert stated == alarms
 
 
 def test_the_metering_query_is_the_one_that_the_stack_saves() -> None:

@@ -148,8 +148,8 @@ def test_the_metadata_names_this_resource_and_its_issuer(stack: Running, issuer:
     outputs = stack.gateway.stack.outputs
     own = stack.address.removesuffix("/mcp")
     places = [f"{own}/.well-known/oauth-protected-resource{suffix}" for suffix in ("/mcp", "")]
-    for place in [outputs["MetadataUrl"], *places]:
-        answer = stack("GET", place)
+    for position in [outputs["MetadataUrl"], *places]:
+        answer = stack("GET", position)
         assert (answer.status, answer.header("Access-Control-Allow-Origin")) == (200, "*")
         assert json.loads(answer.body) == {
             "resource": stack.address,
@@ -181,8 +181,8 @@ def test_there_is_no_stream_and_no_session(stack: Running, method: str) -> None:
 def test_a_browser_may_ask_before_it_logs_in(stack: Running) -> None:
     own = stack.address.removesuffix("/mcp")
     places = [stack.address, stack.gateway.stack.outputs["MetadataUrl"], f"{own}/.well-known/oauth-protected-resource"]
-    for place in places:
-        answer = stack("OPTIONS", place, ("Origin", "https://client.example"))
+    for position in places:
+        answer = stack("OPTIONS", position, ("Origin", "https://client.example"))
         assert (answer.status, answer.body) == (204, "")
         assert answer.header("Access-Control-Allow-Origin") == "*"
         assert set((answer.header("Access-Control-Allow-Headers") or "").split(",")) == {

@@ -140,6 +140,6 @@ def test_the_typescript_client_logs_in(stack: Running, issuer: Issuer, node: str
     command = [node, "login.mjs", stack.address, str(stack.port), *stack.hosts]
     done = subprocess.run(command, cwd=TYPESCRIPT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["tools"] == ["search_knowledge"]
-    check_login(stack, issuer, told["result"], told["requests"])
+    reported = json.loads(done.stdout)
+    assert reported["tools"] == ["search_knowledge"]
+    check_login(stack, issuer, reported["result"], reported["requests"])

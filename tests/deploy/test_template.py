@@ -277,8 +277,8 @@ def test_the_variables_are_those_that_the_functions_read() -> None:
         "AuthorizerFunction": "authorizer",
     }.items():
         sources = [path.read_text() for path in sorted((ROOT / "functions" / package).glob("*.py"))]
-        heart = [path.read_text() for path in sorted((ROOT / "layers/knowledge/knowledge").glob("*.py"))]
-        text = "\n".join(sources + heart)
+        core = [path.read_text() for path in sorted((ROOT / "layers/knowledge/knowledge").glob("*.py"))]
+        text = "\n".join(sources + core)
         ours = {name for name in stack.environment(function) if not name.startswith(("POWERTOOLS_", "OMP_"))}
         assert {name for name in ours if f'"{name}"' not in text} == set()
 

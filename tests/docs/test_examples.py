@@ -67,19 +67,19 @@ def test_the_options_of_the_gateway_exist(capsys: pytest.CaptureFixture[str]) ->
     with pytest.raises(SystemExit):
         gateway.main(["--help"])
     known = capsys.readouterr().out
-    told = re.findall(r'make serve ARGS="([^"]+)"', README.text)
-    assert told
-    assert [word for words in told for word in words.split() if word.startswith("--") and word not in known] == []
+    stated = re.findall(r'make serve ARGS="([^"]+)"', README.text)
+    assert stated
+    assert [word for words in stated for word in words.split() if word.startswith("--") and word not in known] == []
 
 
 def test_the_examples_of_the_tool_are_real_calls(handler: Handler) -> None:
     blocks = [json.loads(block) for block in page("docs/tool.md").blocks("json")]
     assert len(blocks) == 6
-    for arguments, told in zip(blocks[::2], blocks[1::2], strict=True):
+    for arguments, stated in zip(blocks[::2], blocks[1::2], strict=True):
         claims = {"sub": ANA.owner, "scope": "knowledge:read", "teams": json.dumps(ANA.teams)}
         envelope = call(handler, arguments, authorizer=claims)
-        assert without(envelope, VARYING) == without(told, VARYING)
-        assert shape(envelope) == shape(told)
+        assert without(envelope, VARYING) == without(stated, VARYING)
+        assert shape(envelope) == shape(stated)
 
 
 def without(value: Any, names: tuple[str, ...]) -> Any:  # noqa: ANN401 - any JSON value

@@ -26,8 +26,8 @@ def test_links_lead_somewhere(one: Page) -> None:
 @pytest.mark.parametrize("one", PAGES, ids=lambda one: one.path)
 def test_make_targets_exist(one: Page) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    told = [code for code in [*code_spans(one.prose), *one.commands()] if code.startswith("make ")]
-    named = {word for code in told for word in re.findall(r"make(?: -\w+)*(?: \w+=\S+)* ([a-z-]+)\b", code)}
+    stated = [code for code in [*code_spans(one.prose), *one.commands()] if code.startswith("make ")]
+    named = {word for code in stated for word in re.findall(r"make(?: -\w+)*(?: \w+=\S+)* ([a-z-]+)\b", code)}
     assert named <= targets
 
 
@@ -50,9 +50,9 @@ def test_every_page_of_the_documentation_is_reached_from_the_readme() -> None:
 
 
 def test_messages_with_a_remedy_are_ones_that_the_code_says() -> None:
-    told = [span for message, _ in page("README.md").table("message") for span in code_spans(message)]
-    assert len(told) > 10
-    assert [message for message in told if not is_said(message)] == []
+    stated = [span for message, _ in page("README.md").table("message") for span in code_spans(message)]
+    assert len(stated) > 10
+    assert [message for message in stated if not is_said(message)] == []
 
 
 def test_a_message_that_nobody_says_is_caught() -> None:

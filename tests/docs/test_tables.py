@@ -40,15 +40,15 @@ def test_the_modes() -> None:
 
 
 def test_the_errors() -> None:
-    told = {
+    stated = {
         (*code_spans(code), *code_spans(kind), retryable == "yes") for code, kind, retryable, _ in TOOL.table("code")
     }
-    assert told == {(one.code, one.envelope, one.retryable) for one in KnowledgeError.__subclasses__()}
+    assert stated == {(one.code, one.envelope, one.retryable) for one in KnowledgeError.__subclasses__()}
 
 
 def test_the_exit_codes() -> None:
-    told = {int(number): name for number, name, _ in PUBLISH.table("code")}
-    assert told == {code.value: code.name.lower().replace("_", " ") for code in ExitCode}
+    stated = {int(number): name for number, name, _ in PUBLISH.table("code")}
+    assert stated == {code.value: code.name.lower().replace("_", " ") for code in ExitCode}
 
 
 def test_the_actions() -> None:
@@ -56,12 +56,12 @@ def test_the_actions() -> None:
 
 
 def test_the_findings_of_the_doctor() -> None:
-    told = {code_spans(code)[0]: mended for code, mended, _ in PUBLISH.table("finding")}
+    stated = {code_spans(code)[0]: mended for code, mended, _ in PUBLISH.table("finding")}
     declared = declared_findings()
-    assert told.keys() == declared.keys()
+    assert stated.keys() == declared.keys()
     for code, repairable in declared.items():
         if repairable is not None:
-            assert told[code].startswith("yes" if repairable else "no"), code
+            assert stated[code].startswith("yes" if repairable else "no"), code
 
 
 def declared_findings() -> dict[str, bool | None]:
@@ -77,8 +77,8 @@ def declared_findings() -> dict[str, bool | None]:
 
 
 def test_the_embeddings() -> None:
-    told = [span for name, *_ in PUBLISH.table("name") for span in code_spans(name)]
-    assert told == [LOCAL, LOCAL_SMALL, BEDROCK_PREFIX + TITAN, BEDROCK_PREFIX + COHERE]
+    stated = [span for name, *_ in PUBLISH.table("name") for span in code_spans(name)]
+    assert stated == [LOCAL, LOCAL_SMALL, BEDROCK_PREFIX + TITAN, BEDROCK_PREFIX + COHERE]
 
 
 def test_the_kinds_of_files_and_the_front_matter() -> None:
@@ -90,8 +90,8 @@ def test_the_kinds_of_files_and_the_front_matter() -> None:
 def test_every_option_that_is_told_exists() -> None:
     given = [one for command in knowledge.commands.values() for one in command.params]
     options = {name for one in given for name in (*one.opts, *one.secondary_opts)}
-    told = {word for span in code_spans(PUBLISH.prose) for word in span.split() if word.startswith("--")}
-    assert told - options - {"--debug", "--help"} == set()
+    stated = {word for span in code_spans(PUBLISH.prose) for word in span.split() if word.startswith("--")}
+    assert stated - options - {"--debug", "--help"} == set()
 
 
 def test_the_kinds_of_rows() -> None:

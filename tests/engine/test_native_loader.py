@@ -63,9 +63,9 @@ def change_manifest(layer: Path, changes: Mapping[str, Any]) -> None:
 
 def test_a_packed_extension_is_imported_under_its_own_name(layer: Path) -> None:
     assert not (layer / "words/Stemmer.abi.so").exists()
-    stem, place = run(layer).stdout.split()
+    stem, position = run(layer).stdout.split()
     assert stem == "librari"
-    assert Path(place).is_relative_to(layer.parent / "temporary")
+    assert Path(position).is_relative_to(layer.parent / "temporary")
 
 
 def test_what_is_unpacked_is_what_was_packed(layer: Path) -> None:

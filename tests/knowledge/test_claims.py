@@ -64,7 +64,7 @@ def test_a_flattened_array_of_one_is_that_one() -> None:
 @pytest.mark.parametrize("text", ["[a b]", "a b", "a,b", "[a,b]", "[a, b]", "[ a]", "[a\u00a0b]", "[a\tb]", "a\nb"])
 def test_a_flattened_array_that_could_be_one_id_or_two_is_refused(text: str) -> None:
     assert refusal_of(jwt(teams=text)) == (
-        "The token's claim teams is ambiguous: an id with whitespace or a comma cannot be told from two "
+        "The token's claim teams is ambiguous: an id with whitespace or a comma cannot be distinguished from two "
         "ids; send a JSON array."
     )
 

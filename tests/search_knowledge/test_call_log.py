@@ -94,7 +94,7 @@ def test_a_client_that_names_itself_at_length_is_cut(metered: Handler, log: Stri
 
 
 def printed_by(knowledge: Callable[[], Knowledge], capfd: pytest.CaptureFixture[str]) -> tuple[list[Json], str]:
-    """All lines that one call leaves whose heart is composed by `knowledge`: those of the log, and all as text."""
+    """All lines of one call whose core library is composed by `knowledge`: those of the log, and all as text."""
     stream = StringIO()
     call_log = CallLog(logger(stream), Metrics("test-stack", "search_knowledge"))
     tool = KnowledgeTool(knowledge, FixedSwitch(on=True), Access(ClaimNames(), "knowledge:read"), call_log)

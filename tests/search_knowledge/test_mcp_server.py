@@ -1,4 +1,4 @@
-"""The front door with the real MCP client, in both eras."""
+"""The server with the real MCP client, in both eras."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from mypy_boto3_ssm import SSMClient
 
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
-from search_knowledge.startup import around_snapshots, settle_memory
+from search_knowledge.startup import around_snapshots, freeze_memory
 from tests.support.datasets import ANA, Location, build
 from tests.support.front_door import call, error_of, logger
 from tests.support.s3 import REGION, S3Server
@@ -103,7 +103,7 @@ def test_without_such_a_run_time_nothing_happens(monkeypatch: pytest.MonkeyPatch
 
 def test_what_init_made_leaves_the_collectors_rounds() -> None:
     try:
-        settle_memory()
+        freeze_memory()
         assert gc.get_freeze_count() > 10_000
     finally:
         gc.unfreeze()

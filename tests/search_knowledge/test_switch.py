@@ -152,7 +152,7 @@ def test_a_failed_read_is_not_repeated_by_every_call(name: str, s3_server: S3Ser
 
 
 class Slow(Parameter):
-    """A parameter that answers when it is told to, with what it was told."""
+    """A parameter that answers when it is allowed to, with what it was given."""
 
     def __init__(self) -> None:
         super().__init__("/slow")

@@ -41,7 +41,7 @@ CANARY = "kanarienvogel"
 
 
 def answer_with(knowledge: Callable[[], Knowledge], stream: StringIO) -> Json:
-    """The envelope of one call to a tool whose heart is composed by `knowledge`."""
+    """The envelope of one call to a tool whose core library is composed by `knowledge`."""
     access = Access(ClaimNames(), "knowledge:read")
     tool = KnowledgeTool(knowledge, FixedSwitch(on=True), access, CallLog(logger(stream)))
     claims = claims_of(ANA)

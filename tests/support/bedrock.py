@@ -67,7 +67,7 @@ class BedrockServer(ThreadingHTTPServer):
 
     @contextmanager
     def failing(self, fault: str | bytes | Fault) -> Iterator[None]:
-        """Answer the requests of a block with a fault; the record of requests begins anew."""
+        """Answer the requests of a block with a fault; the record of requests begins again."""
         self.asked.clear()
         self.fault = fault if callable(fault) else lambda _number: fault
         try:

@@ -111,7 +111,7 @@ async def put(
     texts: Mapping[str, str] | Iterable[Document],
     **options: Any,  # noqa: ANN401 - further fields of `PublishOptions`
 ) -> PublishReport:
-    """Publish texts by path, or documents, through the front door."""
+    """Publish texts by path, or documents, through the publisher's own function."""
     given = documents(texts) if isinstance(texts, Mapping) else list(texts)
     async with where.store() as store:
         return await publish(store, PublishOptions(scope, base_id, **options), given, embedder=embedder())

@@ -1,4 +1,4 @@
-"""The serving face's front door for tests: events, messages of both eras, and the real MCP client in process."""
+"""The server's entry for tests: events, messages of both eras, and the real MCP client in process."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class Issuer:
         self._codes[code] = asked
         return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked.get('state', ''), 'iss': self.url})}"
 
-    def exchange(self, form: str) -> Json:
+    def redeem(self, form: str) -> Json:
         """A token for a code and the PKCE verifier that goes with it."""
         given = {name: values[0] for name, values in parse_qs(form).items()}
         asked = self._codes.pop(given["code"])
@@ -185,7 +185,7 @@ class _Requests(BaseHTTPRequestHandler):
         if self.path == "/register":
             self._send(201, json.dumps({**json.loads(body), "client_id": "registered"}).encode())
         else:
-            self._send(200, json.dumps(self.server.issuer.exchange(body)).encode())
+            self._send(200, json.dumps(self.server.issuer.redeem(body)).encode())
 
     def log_message(self, *_arguments: object) -> None:
         pass

@@ -1,4 +1,4 @@
-"""What a reader sees of a dataset, through the heart's own service."""
+"""What a reader sees of a dataset, through the core library's own service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WHOLE = 10_000_000
 
 @asynccontextmanager
 async def reading(where: Location) -> AsyncIterator[KnowledgeService]:
-    """A service on a dataset, opened anew."""
+    """A service on a dataset, opened again."""
     model = embedding()
     dataset = Dataset(where.uri, model=model.model, dimensions=model.dimensions, storage_options=where.options)
     try:

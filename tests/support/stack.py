@@ -53,14 +53,14 @@ def api_host(name: str) -> str:
 def running(uri: str, issuer: str, template: Json | None = None, /, **parameters: str) -> Iterator[Running]:
     """The stack with some parameters, reading the dataset at a URI; a spoilt template shows what a mistake does."""
     stack = Stack(template, Issuer=issuer, **parameters)
-    door = Authorizer(authorizer_settings(stack.environment("AuthorizerFunction")))
+    authorizer = Authorizer(authorizer_settings(stack.environment("AuthorizerFunction")))
     variables = stack.environment("SearchKnowledgeFunction") | LOCAL | {"LANCEDB_URI": uri}
     with Handler(tool_settings(variables), logger()) as tool:
 
         def called(event: Json) -> Json:
             return tool(event, Context())
 
-        gateway = Gateway(stack, {"AuthorizerFunction": door, "SearchKnowledgeFunction": called})
+        gateway = Gateway(stack, {"AuthorizerFunction": authorizer, "SearchKnowledgeFunction": called})
         with _served(gateway) as port:
             yield Running(gateway, port)
 

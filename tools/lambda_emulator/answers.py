@@ -34,16 +34,16 @@ def readable(answer: Any) -> Any:  # noqa: ANN401 - whatever JSON a function ans
         return {**answer, "body": answer["body"] or None}
 
 
-def differences(expected: object, found: object, place: str = "answer") -> Iterator[str]:
+def differences(expected: object, found: object, position: str = "answer") -> Iterator[str]:
     """Where an answer lacks something of the expected part, one line each."""
     if isinstance(expected, dict) and isinstance(found, dict):
         for key, value in expected.items():
             if key in found:
-                yield from differences(value, found[key], f"{place}.{key}")
+                yield from differences(value, found[key], f"{position}.{key}")
             else:
-                yield f"{place}.{key} is missing"
+                yield f"{position}.{key} is missing"
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) <= len(found):
         for at, value in enumerate(expected):
-            yield from differences(value, found[at], f"{place}[{at}]")
+            yield from differences(value, found[at], f"{position}[{at}]")
     elif expected != found or isinstance(expected, bool) != isinstance(found, bool):
-        yield f"{place} is {json.dumps(found)[:200]}, expected {json.dumps(expected)[:200]}"
+        yield f"{position} is {json.dumps(found)[:200]}, expected {json.dumps(expected)[:200]}"

@@ -55,7 +55,7 @@ def _front(handler: Handler, developer: Developer, port: int, payload: Payload) 
 
 
 def provide_sample(folder: Path, embedding: str, examples: Path = EXAMPLES) -> None:
-    """Publish the sample base into a folder, unless it is there. An interrupted attempt begins anew."""
+    """Publish the sample base into a folder, unless it is there. An interrupted attempt starts again."""
     if folder.exists():
         return
     print(f"Publishing the sample base of examples/ into {folder} …", flush=True)

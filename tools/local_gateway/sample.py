@@ -97,8 +97,8 @@ class Sample:
 
     def _publish(self, base: Base, root: Path, texts: Sequence[Path], *options: str) -> None:
         if texts:
-            told = self.run("publish", *map(str, texts), "--root", str(root), *base.options, *options)
-            self.say(f"{base.title}: {told.splitlines()[-1]}")
+            reported = self.run("publish", *map(str, texts), "--root", str(root), *base.options, *options)
+            self.say(f"{base.title}: {reported.splitlines()[-1]}")
 
     def _named(self, key: str) -> list[Path]:
         return [self.examples / name for name in self._manifest[key]]

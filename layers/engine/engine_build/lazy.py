@@ -1,6 +1,6 @@
 """Packages whose front module imports all they have, though few of it is used here, import each name when asked for.
 
-Only the front modules are written anew, at build time, and every name in them stays the real one: see `lazy_imports`.
+Only the front modules are rewritten, at build time, and every name in them stays the real one: see `lazy_imports`.
 A front module that does not look as expected stays as it is, which costs time and nothing else.
 """
 
@@ -36,7 +36,7 @@ class UnexpectedError(ValueError):
 
 
 def make_lazy(site: Path, fronts: Mapping[str, str] = FRONTS) -> list[str]:
-    """Write the front modules anew; what could not be, one line each."""
+    """Rewrite the front modules; one line for each that could not be."""
     kept = []
     for path, package in fronts.items():
         try:

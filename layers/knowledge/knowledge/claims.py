@@ -138,7 +138,7 @@ def _strip_brackets(text: str, name: str) -> str:
 def _split_words(text: str, names: ClaimNames) -> tuple[str, ...]:
     ids = text.translate(_SEPARATORS).split(" ") if names.teams_are_words else [text]
     if any("," in identity or any(map(str.isspace, identity)) for identity in ids):
-        _refuse(names.teams, "an id with whitespace or a comma cannot be told from two ids; send a JSON array")
+        _refuse(names.teams, "an id with whitespace or a comma cannot be distinguished from two ids; send a JSON array")
     return tuple(_check_unicode(identity, names.teams) for identity in ids if identity)
 
 

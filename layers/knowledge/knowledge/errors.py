@@ -1,4 +1,4 @@
-"""Failures that a caller is told about, as one tree.
+"""Failures that are reported to a caller, as one tree.
 
     KnowledgeError                     envelope type        code
     ├── RuntimeDisabledError           knowledge_unavailable  knowledge_runtime_disabled
@@ -24,7 +24,7 @@ UNAVAILABLE = "knowledge_unavailable"
 
 
 class KnowledgeError(Exception):
-    """Base of every failure that a caller is told about."""
+    """Base of every failure that is reported to a caller."""
 
     envelope: ClassVar[str] = ERROR
     code: ClassVar[str] = "knowledge_internal_error"

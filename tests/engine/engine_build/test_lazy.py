@@ -25,14 +25,14 @@ def test_a_front_module_of_another_kind_stays_as_it_is(tmp_path: Path, text: str
     front = tmp_path / "shop/__init__.py"
     front.parent.mkdir()
     front.write_text(text, encoding="utf-8")
-    (told,) = make_lazy(tmp_path, {"shop/__init__.py": "shop"})
-    assert reason in told
+    (reported,) = make_lazy(tmp_path, {"shop/__init__.py": "shop"})
+    assert reason in reported
     assert front.read_text(encoding="utf-8") == text
 
 
 def test_a_front_module_that_is_gone_stops_nothing(tmp_path: Path) -> None:
-    (told,) = make_lazy(tmp_path, {"shop/__init__.py": "shop"})
-    assert told.startswith("shop/__init__.py stays as it is")
+    (reported,) = make_lazy(tmp_path, {"shop/__init__.py": "shop"})
+    assert reported.startswith("shop/__init__.py stays as it is")
 
 
 def test_only_imports_from_below_the_package_wait() -> None:

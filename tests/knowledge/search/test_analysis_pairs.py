@@ -148,8 +148,8 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Location:
 
 def documents() -> list[Document]:
     return [
-        document(f"{place}/{name}.txt", text, title="", language=pair.language, kind="plain")
-        for place, pair in enumerate(PAIRS)
+        document(f"{position}/{name}.txt", text, title="", language=pair.language, kind="plain")
+        for position, pair in enumerate(PAIRS)
         for name, text in (("found", pair.found), ("missed", pair.missed))
     ]
 
@@ -159,11 +159,13 @@ def test_there_are_pairs_enough() -> None:
     assert {pair.language for pair in PAIRS} >= {"en", "es", "pt", "de", "ja", "zh"}
 
 
-@pytest.mark.parametrize("place", range(len(PAIRS)), ids=[f"{place} {pair.query}" for place, pair in enumerate(PAIRS)])
-async def test_words_find_the_one_text_and_not_the_other(published: Location, place: int) -> None:
-    pair = PAIRS[place]
+@pytest.mark.parametrize(
+    "place", range(len(PAIRS)), ids=[f"{position} {pair.query}" for position, pair in enumerate(PAIRS)]
+)
+async def test_words_find_the_one_text_and_not_the_other(published: Location, position: int) -> None:
+    pair = PAIRS[position]
     async with service(published) as reader:
         answer = await reader.search([SUPPORT], SearchRequest(pair.query, mode="lexical", max_results=MAX_RESULTS))
     found = set(paths(answer))
-    assert f"{place}/found.txt" in found, f"{pair.query!r} must find {pair.found!r}"
-    assert f"{place}/missed.txt" not in found, f"{pair.query!r} must not find {pair.missed!r}"
+    assert f"{position}/found.txt" in found, f"{pair.query!r} must find {pair.found!r}"
+    assert f"{position}/missed.txt" not in found, f"{pair.query!r} must not find {pair.missed!r}"

@@ -51,7 +51,7 @@ FINDING: Final = {
     "a NUL": ("refund\0parcel depot", "refunds.md"),
     "text that runs both ways": ("\u202erefund\u202c parcel", "refunds.md"),
 }
-"""Questions whose words are in one text, by what is strange about them."""
+"""Questions whose words are in one text, by what is unusual about them."""
 
 ANY: Final = {
     "one letter": "a",
@@ -93,7 +93,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Location:
-    return build(str(tmp_path_factory.mktemp("strange")), {(ANA, "notes"): TEXTS, (SUPPORT, "handbook"): TEXTS})
+    return build(str(tmp_path_factory.mktemp("unusual")), {(ANA, "notes"): TEXTS, (SUPPORT, "handbook"): TEXTS})
 
 
 async def answers(where: Location, query: str) -> dict[Mode, SearchAnswer]:

@@ -29,7 +29,7 @@ from tests.support.readers import found, text_of
 
 @dataclass(frozen=True, slots=True)
 class Picky:
-    """A model that fails for one word, as a real one may for a strange text."""
+    """A model that fails for one word, as a real one may for an unusual text."""
 
     model: str
     dimensions: int

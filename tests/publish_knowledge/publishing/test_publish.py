@@ -137,7 +137,7 @@ def test_progress_is_heard_from_the_first_to_the_last_document(folder: Location)
     run(story())
 
 
-STRANGE = {
+UNUSUAL = {
     "empty.md": "",
     "blank.txt": "   ",
     "line.txt": "a" * 30_000,
@@ -151,9 +151,9 @@ STRANGE = {
 
 def test_any_text_comes_back_character_for_character(location: Location) -> None:
     async def story() -> None:
-        report = await put(location, ANA, "notes", STRANGE)
+        report = await put(location, ANA, "notes", UNUSUAL)
         for outcome in report.outcomes:
-            assert await text_of(location, ANA, outcome.item_id) == STRANGE[outcome.source_path]
+            assert await text_of(location, ANA, outcome.item_id) == UNUSUAL[outcome.source_path]
         assert await within(location, examine) == ()
 
     run(story())

@@ -54,14 +54,14 @@ def optimize(target: Target, scope: Scope | None) -> None:
 @one_scope
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge(target: Target, scope: Scope, *, yes: bool) -> None:
-    """Remove all of an owner or a team for good.
+    """Remove all of an owner or a team permanently.
 
     Items, drafts and every revision go.
     """
     if not yes:
         if not sys.stdin.isatty():
-            raise click.UsageError(f"This removes all of {scope.name} for good. Add --yes to confirm it.")
-        click.confirm(f"Remove all of {scope.name} in {target.uri} for good?", abort=True, err=True)
+            raise click.UsageError(f"This removes all of {scope.name} permanently. Add --yes to confirm it.")
+        click.confirm(f"Remove all of {scope.name} in {target.uri} permanently?", abort=True, err=True)
     report = asyncio.run(_purged(target, scope))
     document = {"type": "knowledge_purge", "scope": scope.name, "changed": report.changed}
     done = f"Removed all of {scope.name}." if report.changed else f"{scope.name} has nothing here."

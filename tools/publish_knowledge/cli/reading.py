@@ -1,11 +1,11 @@
-"""`knowledge search` and `knowledge read`: the same heart, and the same JSON, as the served tool."""
+"""`knowledge search` and `knowledge read`: the same core library, and the same JSON, as the served tool."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -22,17 +22,15 @@ from knowledge.requests import (
 )
 from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope
+from knowledge.service import KnowledgeService
 from publish_knowledge.cli.options import ID, any_scopes, example, optional_base, target_options
 from publish_knowledge.cli.session import Target
 from publish_knowledge.passages.indexed_text import join_headings
 
-if TYPE_CHECKING:
-    from knowledge.service import KnowledgeService
-
 T = TypeVar("T")
 
 DEADLINE_SECONDS: Final = 60.0
-"""A person waits longer than a gateway; a store that is away is told within a minute all the same."""
+"""A person waits longer than a gateway; an unavailable store is still reported within a minute."""
 
 _EXCERPT_CHARS: Final = 300
 """Of an excerpt, shown to a person: four lines of a terminal."""
@@ -101,8 +99,6 @@ def _asked(target: Target, question: Callable[[KnowledgeService], Awaitable[T]])
 
 
 async def _answered(target: Target, question: Callable[[KnowledgeService], Awaitable[T]]) -> T:
-    from knowledge.service import KnowledgeService  # noqa: PLC0415 - see `Target`
-
     dataset = target.dataset()
     try:
         async with asyncio.timeout(DEADLINE_SECONDS):

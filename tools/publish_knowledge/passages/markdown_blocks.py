@@ -115,12 +115,12 @@ def _split_paragraphs(text: str) -> Iterator[Block]:
 def _parse_markdown(text: str) -> Iterator[Block]:
     lines = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
     tokens = _load_block_parser().parse(text)
-    starts = [place for place, token in enumerate(tokens) if token.level == 0 and token.map]
-    for number, place in enumerate(starts):
+    starts = [position for position, token in enumerate(tokens) if token.level == 0 and token.map]
+    for number, position in enumerate(starts):
         following = starts[number + 1] if number + 1 < len(starts) else len(tokens)
-        start = lines[_get_first_line(tokens[place])] if number else 0
+        start = lines[_get_first_line(tokens[position])] if number else 0
         end = lines[_get_first_line(tokens[following])] if following < len(tokens) else len(text)
-        yield _build_block(text, (start, end), tokens[place:following], lines)
+        yield _build_block(text, (start, end), tokens[position:following], lines)
     if text and not starts:
         yield Block(0, len(text))
 

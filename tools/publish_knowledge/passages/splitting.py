@@ -104,16 +104,16 @@ def _group_by_heading(blocks: Iterable[Block]) -> Iterator[_Section]:
 
 def _join_small_end(pieces: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The same pieces, but a small one joins the piece before it where the passage stays within the schema's limit."""
-    held: tuple[int, int] | None = None
+    pending: tuple[int, int] | None = None
     for piece in pieces:
-        if held and piece[1] - piece[0] < SMALL_CHARS and piece[1] - held[0] <= PASSAGE_MAX_CHARS:
-            held = (held[0], piece[1])
+        if pending and piece[1] - piece[0] < SMALL_CHARS and piece[1] - pending[0] <= PASSAGE_MAX_CHARS:
+            pending = (pending[0], piece[1])
         else:
-            if held:
-                yield held
-            held = piece
-    if held:
-        yield held
+            if pending:
+                yield pending
+            pending = piece
+    if pending:
+        yield pending
 
 
 def _split_section(text: str, blocks: Iterable[Block]) -> Iterator[tuple[int, int]]:

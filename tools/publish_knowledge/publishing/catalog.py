@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from knowledge.errors import InvalidRequestError
 from knowledge.scopes import Scope
-from knowledge.store.revision import RevisionInfo
+from knowledge.store.revision import RevisionInfo, is_readable
 from publish_knowledge.store.records import ItemHead, Lineage, StoredMetadata
 from publish_knowledge.store.scope_tables import ScopeTables, require_scope
 
@@ -40,6 +40,12 @@ class ItemEntry:
     head: ItemHead
     base_archived: bool
     drafts: tuple[RevisionEntry, ...]
+
+    @property
+    def readable(self) -> bool:
+        """Whether readers may see the item."""
+        archived = [self.head.base_id] if self.base_archived else []
+        return is_readable(self.head.state, self.head.base_id, archived)
 
 
 async def list_items(store: Store, scope: Scope, base_id: str | None = None) -> tuple[ItemEntry, ...]:

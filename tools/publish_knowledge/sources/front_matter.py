@@ -60,8 +60,8 @@ def _compose(block: str) -> yaml.Node | None:
         return yaml.compose(block, yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f" (line {mark.line + 2})" if mark else ""
-        raise UnusableFileError(f"Its front matter does not parse{place}: {error.problem}. {_RULE_HINT}") from None
+        position = f" (line {mark.line + 2})" if mark else ""
+        raise UnusableFileError(f"Its front matter does not parse{position}: {error.problem}. {_RULE_HINT}") from None
     except RecursionError:
         raise UnusableFileError("Its front matter is nested too deeply. Correct it or remove it.") from None
     except (yaml.YAMLError, ValueError, OverflowError):  # the last two come from escapes beyond Unicode

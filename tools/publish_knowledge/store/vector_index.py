@@ -24,7 +24,7 @@ SHORT_BITS: Final = 2
 
 _NUMBER_BYTES: Final = 2
 _OUTGROWN: Final = 4
-"""Partitions are made anew when there should be this many times more, so their number is a power of this."""
+"""Partitions are rebuilt when there should be this many times more, so their number is a power of this."""
 
 
 @dataclass(frozen=True, slots=True)

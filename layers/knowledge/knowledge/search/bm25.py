@@ -27,7 +27,7 @@ B: Final = 0.75
 """BM25's constants, as Lance's full-text index has them."""
 
 _RIDGE: Final = 0.002
-"""Pull of an estimated idf towards the counted one: terms that always come together cannot be told apart by scores."""
+"""Pull of an estimated idf towards the counted one: terms that always co-occur cannot be distinguished by scores."""
 
 
 @dataclass(frozen=True, slots=True)
