@@ -15,7 +15,7 @@ from typing import Final
 
 from benchmarks.quality.checks import DEFAULT, Row, Verdict, means
 from benchmarks.quality.checks import verdicts as verdicts_of
-from benchmarks.quality.collections_dataset import Workshop, say, workshop
+from benchmarks.quality.collections_dataset import CollectionsDataset, collections_dataset, say
 from benchmarks.quality.mixed_languages import COLLECTIONS as TOGETHER
 from benchmarks.quality.mixed_languages import together
 from benchmarks.quality.pages import whole_pages
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(_missing(options.eval_dir))
         return 2
     try:
-        with workshop(options.kept, options.embedding) as bench:
+        with collections_dataset(options.kept, options.embedding) as bench:
             found = asyncio.run(_run(bench, options))
     except (OSError, QrelsError) as error:
         say(f"{error}")
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if all(verdict.holds for verdict in found) else 1
 
 
-async def _run(bench: Workshop, options: argparse.Namespace) -> list[Verdict]:
+async def _run(bench: CollectionsDataset, options: argparse.Namespace) -> list[Verdict]:
     found: list[Verdict] = []
     for part in options.only or PARTS:
         print(f"\n# {PARTS[part]}")
@@ -66,7 +66,7 @@ async def _run(bench: Workshop, options: argparse.Namespace) -> list[Verdict]:
     return found
 
 
-async def _part(bench: Workshop, part: str, options: argparse.Namespace) -> list[Verdict]:
+async def _part(bench: CollectionsDataset, part: str, options: argparse.Namespace) -> list[Verdict]:
     if part == "collections":
         return await _collections(bench, options)
     if part == "together":
@@ -78,7 +78,7 @@ async def _part(bench: Workshop, part: str, options: argparse.Namespace) -> list
     return []
 
 
-async def _together(bench: Workshop, folder: Path) -> list[Verdict]:
+async def _together(bench: CollectionsDataset, folder: Path) -> list[Verdict]:
     missing = [name for name in TOGETHER if not (folder / name).is_dir()]
     if missing:
         print(f"Left out: {folder} has no {', '.join(missing)}.")
@@ -86,7 +86,7 @@ async def _together(bench: Workshop, folder: Path) -> list[Verdict]:
     return await together(bench, folder)
 
 
-async def _collections(bench: Workshop, options: argparse.Namespace) -> list[Verdict]:
+async def _collections(bench: CollectionsDataset, options: argparse.Namespace) -> list[Verdict]:
     names = options.collections or _present(options.eval_dir)
     sweep = [Setting("hybrid", alpha) for alpha in sorted({*options.alphas, DEFAULT_ALPHA})]
     rows: list[Row] = []
@@ -112,7 +112,7 @@ def _present(folder: Path) -> list[str]:
     return sorted(found, key=lambda name: order.index(name) if name in order else len(order))
 
 
-async def _measured(bench: Workshop, folder: Path, settings: Sequence[Setting]) -> Evaluation:
+async def _measured(bench: CollectionsDataset, folder: Path, settings: Sequence[Setting]) -> Evaluation:
     collection = read_collection(folder)
     scope = Scope("team", collection.name)
     await bench.publish(scope, collection.name, collection.documents)

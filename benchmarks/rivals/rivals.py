@@ -21,7 +21,7 @@ from typing import Any, Final
 import lancedb
 import numpy as np
 
-from benchmarks.rivals.worker import ROOT, Contestant, Turn
+from benchmarks.rivals.worker import ROOT, Turn, Worker
 from benchmarks.speed.cold import make, plain_layer, sample_dataset
 from benchmarks.support.calls import member_of
 from benchmarks.support.figures import Figure, spread
@@ -62,13 +62,13 @@ def measure(folder: Path) -> list[Figure]:
     uri = sample_dataset(kept)
     path = [ROOT / "functions", ROOT / "layers/knowledge", plain_layer(kept) / "python"]
     with ExitStack() as stack:
-        ours = stack.enter_context(Contestant(_python("lambda"), "rivals.ours", ["search", uri], path))
+        ours = stack.enter_context(Worker(_python("lambda"), "rivals.ours", ["search", uri], path))
         haiku = stack.enter_context(_haiku(uri, kept))
         found = _search(ours, haiku)
     with ExitStack() as stack:
-        ours = stack.enter_context(Contestant(_python("lambda"), "rivals.ours", ["protocol"], path))
+        ours = stack.enter_context(Worker(_python("lambda"), "rivals.ours", ["protocol"], path))
         rivals = {
-            name: stack.enter_context(Contestant(_python("rivals"), "rivals.protocols", [name])) for name in PROTOCOLS
+            name: stack.enter_context(Worker(_python("rivals"), "rivals.protocols", [name])) for name in PROTOCOLS
         }
         return found + _protocol(ours, rivals)
 
@@ -80,7 +80,7 @@ def _python(environment: str) -> Path:
 # --- Search ---
 
 
-def _search(ours: Contestant, haiku: Contestant) -> list[Figure]:
+def _search(ours: Worker, haiku: Worker) -> list[Figure]:
     queries = read_qrels(ROOT / "examples/eval").queries
     pairs = [(_ask(ours, query), _ask_haiku(haiku, query, DEPTH)) for _ in range(SEARCH_ROUNDS) for query in queries]
     warm = pairs[len(queries) :]
@@ -103,11 +103,11 @@ def _search(ours: Contestant, haiku: Contestant) -> list[Figure]:
     ]
 
 
-def _ask(ours: Contestant, query: Query) -> Turn:
+def _ask(ours: Worker, query: Query) -> Turn:
     return _good(ours.ask(rest_event(tool_call({"query": query.text}), authorizer=CALLER)))
 
 
-def _ask_haiku(haiku: Contestant, query: Query, limit: int) -> Turn:
+def _ask_haiku(haiku: Worker, query: Query, limit: int) -> Turn:
     return _good(haiku.ask({"query": query.text, "limit": limit}))
 
 
@@ -123,12 +123,12 @@ def _sources(turn: Turn) -> list[str]:
 
 
 @contextmanager
-def _haiku(uri: str, kept: Path) -> Iterator[Contestant]:
+def _haiku(uri: str, kept: Path) -> Iterator[Worker]:
     """haiku.rag with a new database of our passages, its embedder a server of this process."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="haiku-", dir=kept))
         endpoint = stack.enter_context(_embedder())
-        haiku = stack.enter_context(Contestant(_python("rivals"), "rivals.haiku", [folder, endpoint]))
+        haiku = stack.enter_context(Worker(_python("rivals"), "rivals.haiku", [folder, endpoint]))
         _good(haiku.ask({"documents": _documents(uri)}))
         yield haiku
 
@@ -201,7 +201,7 @@ def _coded(vector: Vectors, asked: dict[str, Any]) -> str | list[float]:
 # --- Protocol ---
 
 
-def _protocol(ours: Contestant, rivals: dict[str, Contestant]) -> list[Figure]:
+def _protocol(ours: Worker, rivals: dict[str, Worker]) -> list[Figure]:
     events = {
         "tools/list": json.loads((ROOT / "events/tools-list-2025.json").read_text(encoding="utf-8"))["event"],
         "a trivial call": json.loads((ROOT / "events/search.json").read_text(encoding="utf-8"))["event"],

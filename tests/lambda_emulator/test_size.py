@@ -20,8 +20,8 @@ def test_the_table_shows_before_after_and_what_is_left(build: Path, capsys: pyte
 
 
 @pytest.mark.parametrize("place", ["EngineLayer/python/big.bin", f"{FUNCTION}/big.bin"])
-def test_a_package_over_the_limit_fails(build: Path, position: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with (build / position).open("wb") as sparse:
+def test_a_package_over_the_limit_fails(build: Path, place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with (build / place).open("wb") as sparse:
         sparse.truncate(size.LIMIT_BYTES)
     assert size.main([str(build)]) == 1
     assert "over the limit of 250,000,000" in capsys.readouterr().err

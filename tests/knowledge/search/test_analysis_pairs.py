@@ -27,7 +27,7 @@ class Pair(NamedTuple):
 
 
 UNACCENTED: Final = [
-    Pair("en", "resume cafe", "Leave your résumé at the café.", "Leave your bag at the door."),
+    Pair("en", "resume cafe", "Leave your résumé at the café.", "Leave your bag at the gate."),
     Pair("en", "Zürich", "The Zurich office has moved.", "The Geneva office has moved."),
     Pair("es", "configuracion", "La configuración se guarda sola.", "La confianza se gana despacio."),
     Pair("es", "telefono", "Llame a los teléfonos de guardia.", "Llame al timbre de la puerta."),
@@ -106,7 +106,7 @@ FOLDED: Final = [
     Pair("en", "ＦＵＬＬ ｗｉｄｔｈ", "A full width form.", "A half done job."),
     Pair("en", "error 404", "Ｅｒｒｏｒ ４０４ was shown.", "Nothing was shown."),
     Pair("en", "office file", "The oﬃce keeps each ﬁle.", "The shop keeps each coin."),
-    Pair("en", "ﬂoor", "Second floor, left.", "Second door, right."),
+    Pair("en", "ﬂoor", "Second floor, left.", "Second gate, right."),
     Pair("en", "№ 5", "Rule No 5 applies.", "Another rule holds."),
     Pair("ja", "ＡＰＩ", "APIの鍵を作る。", "庭の花を切る。"),
     Pair("ja", "ﾙｰﾀｰ", "ルーターを再起動する。", "窓を閉める。"),
@@ -148,8 +148,8 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Location:
 
 def documents() -> list[Document]:
     return [
-        document(f"{position}/{name}.txt", text, title="", language=pair.language, kind="plain")
-        for position, pair in enumerate(PAIRS)
+        document(f"{place}/{name}.txt", text, title="", language=pair.language, kind="plain")
+        for place, pair in enumerate(PAIRS)
         for name, text in (("found", pair.found), ("missed", pair.missed))
     ]
 
@@ -159,13 +159,11 @@ def test_there_are_pairs_enough() -> None:
     assert {pair.language for pair in PAIRS} >= {"en", "es", "pt", "de", "ja", "zh"}
 
 
-@pytest.mark.parametrize(
-    "place", range(len(PAIRS)), ids=[f"{position} {pair.query}" for position, pair in enumerate(PAIRS)]
-)
-async def test_words_find_the_one_text_and_not_the_other(published: Location, position: int) -> None:
-    pair = PAIRS[position]
+@pytest.mark.parametrize("place", range(len(PAIRS)), ids=[f"{place} {pair.query}" for place, pair in enumerate(PAIRS)])
+async def test_words_find_the_one_text_and_not_the_other(published: Location, place: int) -> None:
+    pair = PAIRS[place]
     async with service(published) as reader:
         answer = await reader.search([SUPPORT], SearchRequest(pair.query, mode="lexical", max_results=MAX_RESULTS))
     found = set(paths(answer))
-    assert f"{position}/found.txt" in found, f"{pair.query!r} must find {pair.found!r}"
-    assert f"{position}/missed.txt" not in found, f"{pair.query!r} must not find {pair.missed!r}"
+    assert f"{place}/found.txt" in found, f"{pair.query!r} must find {pair.found!r}"
+    assert f"{place}/missed.txt" not in found, f"{pair.query!r} must not find {pair.missed!r}"

@@ -16,9 +16,9 @@ from tests.support.s3 import S3Server
 
 
 @pytest.mark.parametrize("place", ["dead port", "missing bucket"])
-def test_a_store_that_is_not_there_is_told(s3_server: S3Server, position: str) -> None:
+def test_a_store_that_is_not_there_is_told(s3_server: S3Server, place: str) -> None:
     options = {**s3_server.options, "client_max_retries": "0"}
-    if position == "dead port":
+    if place == "dead port":
         where = Location("s3://bucket/data", {**options, "endpoint": "http://127.0.0.1:9"})
     else:
         where = Location("s3://no-such-bucket/data", options)
