@@ -12,7 +12,7 @@ from knowledge.errors import ResourceUnavailableError
 from knowledge.requests import ReadRequest
 from publish_knowledge.publishing.lifecycle import archive_item
 from tests.support.datasets import ANA, BEN, SUPPORT, Location, build, document, item, put, put_one, within
-from tests.support.reading import read_whole, service, outline
+from tests.support.reading import outline, read_whole, service
 
 pytestmark = pytest.mark.anyio
 

@@ -1,0 +1,94 @@
+"""Values to rows of both tables and back, without a store."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from knowledge.scopes import Scope
+from knowledge.store.revision import RevisionInfo
+from knowledge.store.schema import ARCHIVED, BASE, PUBLISHED, current_schema, revisions_schema
+from publish_knowledge.passages.splitting import Passage
+from publish_knowledge.store.arrow_rows import (
+    archive_rows,
+    base_rows,
+    current_passages,
+    head_rows,
+    heads_from,
+    history_rows,
+    metadata_from,
+    revision_from_current,
+    revisions_from,
+    vectors_from,
+)
+from publish_knowledge.store.records import ItemHead, StoredMetadata, StoredRevision
+
+ANA = Scope("owner", "ana")
+CURRENT = current_schema(ANA, "model", 4)
+REVISIONS = revisions_schema(ANA, "model", 4)
+INFO = RevisionInfo(ANA, "notes", "ki_1", "kr_1", "Pump", "en", "2026-01-02T03:04:05Z", "file", "pump.md", 6, "0" * 64)
+HEAD = ItemHead(INFO, previous_id="kr_0", fingerprint="f", state=PUBLISHED, sequence=3)
+STORED = StoredRevision(
+    info=replace(INFO, published_at=""),
+    previous_id="kr_0",
+    fingerprint="f",
+    created_at="2026-01-01T00:00:00Z",
+    passages=(Passage(0, 0, 4, "Use", "Open"), Passage(1, 4, 6, "Use", " 1")),
+    vectors=np.arange(8, dtype=np.float16).reshape(2, 4),
+)
+
+
+def test_heads_come_back_as_they_were() -> None:
+    assert heads_from(ANA, head_rows(CURRENT, [HEAD])) == [HEAD]
+
+
+def test_a_history_row_has_no_state_of_its_own() -> None:
+    rows = history_rows(CURRENT, [HEAD])
+    assert rows.column("state").to_pylist() == [None]
+    (row,) = heads_from(ANA, rows)
+    assert row.info == INFO
+
+
+def test_revisions_come_back_as_they_were() -> None:
+    other = replace(STORED, info=replace(STORED.info, revision_id="kr_2"), vectors=STORED.vectors + np.float16(1))
+    rows = pa.concat_tables([archive_rows(REVISIONS, other), archive_rows(REVISIONS, STORED)])
+    found = revisions_from(ANA, rows)
+    assert sorted(found) == ["kr_1", "kr_2"]
+    assert_same(found["kr_1"], STORED)
+    assert_same(found["kr_2"], other)
+    assert metadata_from(ANA, rows.slice(2, 1)) == [
+        StoredMetadata(STORED.info, STORED.previous_id, STORED.fingerprint, STORED.created_at)
+    ]
+
+
+def test_a_revision_is_rebuilt_from_current_rows_and_its_head() -> None:
+    rebuilt = revision_from_current(HEAD, current_passages(CURRENT, STORED))
+    assert_same(rebuilt, replace(STORED, created_at=INFO.published_at))
+
+
+def test_what_a_reader_shows_stands_in_one_column() -> None:
+    (row,) = head_rows(CURRENT, [HEAD]).to_pylist()
+    about = json.loads(row["about"])
+    assert (about["title"], about["content_sha256"], about["scope"]) == ("Pump", "0" * 64, "owner:ana")
+    passages = current_passages(CURRENT, STORED).to_pylist()
+    assert [json.loads(one["about"])["start"] for one in passages] == [0, 4]
+
+
+@pytest.mark.parametrize(("archived", "state"), [(True, ARCHIVED), (False, PUBLISHED)])
+def test_a_base_row_holds_the_state_of_its_base(*, archived: bool, state: str) -> None:
+    (row,) = base_rows(ANA, CURRENT, "notes", archived=archived).to_pylist()
+    assert (row["kind"], row["base_id"], row["state"]) == (BASE, "notes", state)
+
+
+def test_no_rows_have_no_vectors_but_their_length() -> None:
+    assert vectors_from(CURRENT.empty_table().column("vector")).shape == (0, 4)
+
+
+def assert_same(found: StoredRevision, expected: StoredRevision) -> None:
+    """Vectors compare element by element, so they are left out of the values' own comparison."""
+    assert np.array_equal(found.vectors, expected.vectors)
+    assert replace(found, vectors=expected.vectors) == expected
