@@ -23,12 +23,12 @@ from benchmarks.cost.prices import cold as cold_price
 from benchmarks.cost.prices import warm as warm_price
 from benchmarks.speed import cold
 from benchmarks.support.calls import member_of, require_answer
-from benchmarks.support.counted_s3 import CountedS3, counted_s3
 from benchmarks.support.figures import Figure
 from benchmarks.support.synthetic import dataset, item
 from benchmarks.support.texts import questions
 from knowledge.embedding.base import EmbeddingProvider
 from knowledge.embedding.providers import LOCAL, provider
+from local_s3.counting_server import CountedS3, counted_s3
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.support.front_door import Context, logger, request, rest_event, tool_call

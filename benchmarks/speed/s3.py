@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from benchmarks.support.counted_s3 import CountedS3, counted_s3, waves
 from benchmarks.support.figures import Figure, number
 from benchmarks.support.synthetic import dataset, item, item_count
 from benchmarks.support.texts import questions
@@ -26,6 +25,7 @@ from knowledge.requests import ReadRequest, SearchRequest
 from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService
 from knowledge.store.dataset import Dataset
+from local_s3.counting_server import CountedS3, counted_s3, waves
 
 PART: Final = "s3"
 TEAM: Final = "main"

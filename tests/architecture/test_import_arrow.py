@@ -19,7 +19,8 @@ ARROW: Final = {
     "lazy_imports": set(),
     "native_loader": set(),
     "engine_build": {"engine_build"},
-    "lambda_emulator": {"lambda_emulator", "local_gateway", "engine_build"},
+    "local_s3": {"local_s3"},
+    "lambda_emulator": {"lambda_emulator", "local_gateway", "local_s3", "engine_build"},
     "local_gateway": {"local_gateway", "search_knowledge", "publish_knowledge", "knowledge"},
 }
 LANCEDB_IMPORTERS: Final = {"knowledge.store.lance", "publish_knowledge.store.database"}

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from knowledge.errors import StorageUnavailableError
+from local_s3.moto_server import S3Server
 from publish_knowledge.doctor import examine
 from publish_knowledge.store.scope_tables import open_scope
 from tests.support.datasets import ANA, Location, embedding, item, put
 from tests.support.faults import DISK_BASE, dies_at_call, dies_at_write, task
 from tests.support.readers import answer_of, found, reading
-from tests.support.s3 import S3Server
+from tests.support.s3 import new_bucket
 
 OLD = {"a.md": "# Old\n\n" + "The old lighthouse. " * 100, "b.md": "The old pier."}
 NEW = {"a.md": "# New\n\n" + "The new lighthouse shines. " * 150, "b.md": "The new pier."}
@@ -65,13 +66,13 @@ def _learned(tmp_path: Path) -> None:
 
 def test_a_first_publish_killed_before_any_write_is_completed_by_the_next(s3_server: S3Server) -> None:
     for number in range(3, FIRST_WRITES, 5):
-        where = s3_server.bucket()
+        where = new_bucket(s3_server)
         assert dies_at_write(s3_server, task(where, NEW), number)
         asyncio.run(completed(where, {}, NEW))
 
 
 def test_before_the_first_publish_has_written_its_marker_nothing_is_served(s3_server: S3Server) -> None:
-    where = s3_server.bucket()
+    where = new_bucket(s3_server)
     assert dies_at_write(s3_server, task(where, NEW), 1)
     with pytest.raises(StorageUnavailableError):
         asyncio.run(texts_at(where))
@@ -79,7 +80,7 @@ def test_before_the_first_publish_has_written_its_marker_nothing_is_served(s3_se
 
 def test_a_publish_over_old_texts_killed_before_any_write_is_completed_by_the_next(s3_server: S3Server) -> None:
     for number in itertools.count(1):
-        where = s3_server.bucket()
+        where = new_bucket(s3_server)
         asyncio.run(ready(where))
         if not dies_at_write(s3_server, task(where, NEW), number):
             break
@@ -89,7 +90,7 @@ def test_a_publish_over_old_texts_killed_before_any_write_is_completed_by_the_ne
 
 def test_a_draft_killed_before_any_write_never_shows(s3_server: S3Server) -> None:
     for number in itertools.count(1):
-        where = s3_server.bucket()
+        where = new_bucket(s3_server)
         asyncio.run(ready(where))
         if not dies_at_write(s3_server, task(where, DRAFT, draft=True), number):
             break

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager
 import pytest
 
 from knowledge.errors import StorageUnavailableError
+from local_s3.moto_server import S3Server
 from publish_knowledge.doctor import examine
 from publish_knowledge.maintenance import optimize_dataset
 from tests.support.datasets import ANA, Location, embedder, item, put, within
 from tests.support.readers import text_of
-from tests.support.s3 import S3Server
 
 Outage = Callable[[S3Server], AbstractContextManager[None]]
 

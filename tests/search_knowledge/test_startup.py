@@ -12,12 +12,12 @@ import pytest
 import snapshot_restore_py as runtime
 from mypy_boto3_ssm import SSMClient
 
+from local_s3.moto_server import REGION, S3Server
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.startup import around_snapshots, freeze_memory
 from tests.support.datasets import ANA, Location, build
 from tests.support.front_door import call, error_of, logger
-from tests.support.s3 import REGION, S3Server
 
 
 @pytest.fixture

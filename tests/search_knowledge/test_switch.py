@@ -15,12 +15,12 @@ import boto3
 import pytest
 from mypy_boto3_ssm import SSMClient
 
+from local_s3.moto_server import REGION, S3Server
 from search_knowledge import switch as switches
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.switch import FixedSwitch, Parameter, ParameterSwitch, switch_from
 from tests.support.front_door import call, error_of, logger
-from tests.support.s3 import REGION, S3Server
 
 DISABLED = ("knowledge_runtime_disabled", None)
 NUMBERS = itertools.count(1)

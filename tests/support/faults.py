@@ -16,9 +16,9 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Final, TypeVar
 
 from knowledge.embedding.base import Vectors
+from local_s3.moto_server import READING, S3Server
 from publish_knowledge.store.retries import RetryingCaller
 from tests.support.datasets import ANA, Location, embedding, put
-from tests.support.s3 import READING, S3Server
 
 T = TypeVar("T")
 

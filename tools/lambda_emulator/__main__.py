@@ -22,13 +22,13 @@ from lambda_emulator.answers import Sample, differences, readable, sample
 from lambda_emulator.artifact import ArtifactError, Function, function
 from lambda_emulator.contents import report
 from lambda_emulator.sandbox import Machine, SandboxError, Started, started, tail
-from lambda_emulator.storage import BUCKET, StorageError, s3_server
 from local_gateway import sample as examples
+from local_s3.moto_server import S3Server
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 MACHINES: Final = {"x86_64": "x86_64", "arm64": "aarch64"}
 """What an operating system calls Lambda's architectures; a Mac says arm64 too."""
-FAULTS: Final = (ArtifactError, SandboxError, StorageError, examples.SampleError)
+FAULTS: Final = (ArtifactError, SandboxError, examples.SampleError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,10 +57,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _start(stack: ExitStack, options: argparse.Namespace) -> Started:
     found = _runnable(options.build)
-    storage = stack.enter_context(s3_server())
+    server = stack.enter_context(S3Server())
+    storage = server.environment
     # The folder is beside the build, so that the layers can be linked into it.
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="run-", dir=options.build.parent))
-    uri = f"s3://{BUCKET}/sample"
+    uri = f"s3://{server.make_bucket()}/sample"
     _publish(uri, options.embedding, storage)
     settings = {**storage, "LANCEDB_URI": uri, "EMBEDDING": options.embedding, "RUNTIME_SWITCH": "on"}
     running = stack.enter_context(started(found, Machine(options.emulator, options.python), settings, Path(folder)))

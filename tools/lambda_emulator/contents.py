@@ -16,6 +16,7 @@ UNWANTED: Final = {
     "another part of the project": (
         "publish_knowledge",
         "local_gateway",
+        "local_s3",
         "lambda_emulator",
         "engine_build",
         "benchmarks",

@@ -13,8 +13,8 @@ import pytest
 from knowledge.errors import DatasetMismatchError, KnowledgeError, StorageUnavailableError
 from knowledge.store.faults import MissingTableError, StaleVersionError, storage_faults
 from knowledge.store.lance import AsyncTable, any_term, col, connect, fetch_rows, lit
+from local_s3.moto_server import S3Server
 from tests.support.datasets import ANA, Location, build
-from tests.support.s3 import S3Server
 
 ROWS = {f"{number}.md": f"Valve {number} of the pump." for number in range(9)}
 

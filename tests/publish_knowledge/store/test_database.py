@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from knowledge.errors import StorageUnavailableError
+from local_s3.moto_server import S3Server
 from publish_knowledge.doctor import examine
 from publish_knowledge.publishing.catalog import list_items
 from tests.support.datasets import ANA, Location, document, item, put, put_one, within
 from tests.support.readers import text_of
-from tests.support.s3 import S3Server
 
 
 @pytest.mark.parametrize("place", ["dead port", "missing bucket"])

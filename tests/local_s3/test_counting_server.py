@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from benchmarks.support.counted_s3 import WAIT_SECONDS, Request, counted_s3, waves
+from local_s3.counting_server import WAIT_SECONDS, Request, counted_s3, waves
 from tests.support.datasets import ANA, Location, item, put
 from tests.support.readers import found, text_of
 

@@ -1,7 +1,7 @@
 """An S3 server over a folder that only reads, lets every request wait, and keeps a record of each.
 
 It runs in a process of its own and does next to nothing for a request, so that requests which a client sends side by
-side are seen side by side: `python -m benchmarks.support.counted_s3 FOLDER`. The first folder below `FOLDER` in a path
+side are seen side by side: `python -m local_s3.counting_server FOLDER`. The first folder below `FOLDER` in a path
 is the bucket.
 """
 
@@ -85,7 +85,7 @@ class CountedS3:
 @contextmanager
 def counted_s3(folder: Path) -> Iterator[CountedS3]:
     """A server over a folder, for the time of a block."""
-    command = [sys.executable, "-m", "benchmarks.support.counted_s3", str(folder)]
+    command = [sys.executable, "-m", "local_s3.counting_server", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this very module
         try:
             yield CountedS3(int(next(iter(process.stdout or ()))))
