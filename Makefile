@@ -16,7 +16,7 @@ UV := uv==0.13.9
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check conformance cost serve bench eval lock lint-template build size invoke clean
+.PHONY: help setup demo test quick campaign check conformance cost serve bench eval lock lint-template build size invoke clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
@@ -33,10 +33,17 @@ serve: .venv/.installed ## Serve the tool on this machine (options in ARGS)
 test: .venv/.installed ## Run the tests with coverage (paths and options in ARGS)
 	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 $(if $(ARGS),$(ARGS),$(COVERAGE))
 
-check: .venv/.installed ## Lint, check the format and the types, and walk the house rules
+quick: .venv/.installed ## Run everything but the long behaviour tests
+	@OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 --ignore tests/behaviour $(ARGS)
+
+campaign: .venv/.installed ## Run the behaviour tests at full length: races, kills, isolation (an hour)
+	@CAMPAIGN=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 tests/behaviour $(ARGS)
+
+check: .venv/.installed ## Lint, check the format, types and spelling, and run the architecture tests
 	@$(BIN)/ruff check --quiet $(CHECKED)
 	@$(BIN)/ruff format --quiet --diff $(CHECKED)
 	@$(BIN)/mypy $(CHECKED)
+	@git ls-files -z '*.md' '*.py' '*.toml' '*.yaml' '*.yml' Makefile | xargs -0 $(BIN)/codespell
 	@$(RUN) -m pytest -q tests/architecture
 
 conformance: .venv/.installed tests/conformance/node_modules/.installed ## Run the official MCP suite against the handler (options in ARGS)

@@ -9,18 +9,18 @@ from hypothesis import HealthCheck, settings
 
 # On a fresh machine the first example waits for a table of all characters, and on a busy one for its turn: slowness is
 # no fault of what is tested.
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("house")
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 pytest_plugins = ["tests.support.bedrock", "tests.support.s3", "tests.support.tracing"]
 
 LONGEST: Final = (
-    "storage/test_kills.py",
-    "acceptance/test_isolation.py",
-    "storage/test_races.py",
-    "storage/test_faults.py",
-    "serving/test_sample_base.py",
-    "publishing/test_command.py",
+    "behaviour/test_kills.py",
+    "behaviour/test_isolation.py",
+    "behaviour/test_races.py",
+    "behaviour/test_faults.py",
+    "behaviour/test_sample_base.py",
+    "publish_knowledge/cli/test_evaluate.py",
 )
 """Files that take a minute or more. They go first, so that no worker is left alone with one of them at the end."""
 

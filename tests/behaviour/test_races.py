@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable
 from typing import Any
 
@@ -18,18 +17,18 @@ from publish_knowledge.publishing.lifecycle import archive_base, archive_item, r
 from publish_knowledge.publishing.plan import ItemOutcome
 from publish_knowledge.store.records import ItemHead
 from publish_knowledge.store.scope_tables import open_scope
+from tests.support.campaign import trials
 from tests.support.datasets import ANA, Location, document, item, put, put_one, within
 from tests.support.readers import WHOLE, reading, text_of
 
-DISK_TRIALS, S3_TRIALS = 20, 5
-"""Each trial on the S3 server costs two seconds; RACE_TRIALS=20 runs as many there."""
+DISK_TRIALS, S3_TRIALS = trials(20, 100), trials(5, 40)
+"""Each trial on the S3 server costs two seconds."""
 ONE = "The first writer's words about tides. " * 40
 TWO = "The second writer's words about winds, which are longer. " * 60
 
 
-def trials(where: Location) -> range:
-    usual = S3_TRIALS if where.options else DISK_TRIALS
-    return range(int(os.environ.get("RACE_TRIALS", usual)))
+def trials_at(where: Location) -> range:
+    return range(S3_TRIALS if where.options else DISK_TRIALS)
 
 
 async def at_once(*work: Awaitable[Any]) -> list[Any]:
@@ -74,7 +73,7 @@ async def settled(where: Location, texts: tuple[str, ...], outcomes: list[ItemOu
 
 def test_two_publishers_of_one_new_item_leave_one_and_the_later_reports_the_other(location: Location) -> None:
     async def story() -> None:
-        for trial in trials(location):
+        for trial in trials_at(location):
             outcomes = await rivals(location, f"{trial}.md", ONE, TWO)
             await settled(location, (ONE, TWO), outcomes)
         await sound(location)
@@ -85,7 +84,7 @@ def test_two_publishers_of_one_new_item_leave_one_and_the_later_reports_the_othe
 def test_two_publishers_of_one_existing_item_leave_one_and_the_later_reports_the_other(location: Location) -> None:
     async def story() -> None:
         await put(location, ANA, "notes", {"a.md": "Before all."})
-        for trial in trials(location):
+        for trial in trials_at(location):
             texts = (f"{ONE}{trial}", f"{TWO}{trial}")
             await settled(location, texts, await rivals(location, "a.md", *texts))
         await sound(location)
@@ -95,7 +94,7 @@ def test_two_publishers_of_one_existing_item_leave_one_and_the_later_reports_the
 
 def test_publishers_of_the_same_revision_double_nothing_and_lose_nothing(location: Location) -> None:
     async def story() -> None:
-        for trial in trials(location):
+        for trial in trials_at(location):
             text = f"{ONE}{trial}"
             outcomes = await rivals(location, "a.md", text, text, text)
             assert len({outcome.revision_id for outcome in outcomes}) == 1
@@ -111,7 +110,7 @@ def test_archiving_and_publishing_an_item_end_in_one_of_the_two_and_no_revision_
     async def story() -> None:
         a_id = item(ANA, "notes", "a.md")
         await put(location, ANA, "notes", {"a.md": "Before all."})
-        for trial in trials(location):
+        for trial in trials_at(location):
             text = f"{ONE}{trial}"
             [outcome], report = await at_once(rivals(location, "a.md", text), within(location, archive_item, ANA, a_id))
             head = await head_of(location, a_id)
@@ -129,7 +128,7 @@ def test_restoring_and_publishing_an_item_never_bring_back_the_older_text(locati
     async def story() -> None:
         a_id = item(ANA, "notes", "a.md")
         await put(location, ANA, "notes", {"a.md": "Before all."})
-        for trial in trials(location):
+        for trial in trials_at(location):
             text = f"{ONE}{trial}"
             await within(location, archive_item, ANA, a_id)
             await at_once(rivals(location, "a.md", text), within(location, restore_item, ANA, a_id))
@@ -151,7 +150,7 @@ def test_a_new_item_published_while_its_base_is_archived_is_not_readable_until_i
     location: Location,
 ) -> None:
     async def story() -> None:
-        for trial in trials(location):
+        for trial in trials_at(location):
             base, path = f"base-{trial % 4}", f"{trial}.md"
             await put(location, ANA, base, {"first.md": "Here before."})
             outcome, _ = await at_once(
@@ -174,7 +173,7 @@ def test_a_base_restored_beside_publishers_has_all_that_was_published(location: 
     async def story() -> None:
         await put(location, ANA, "notes", {"a.md": ONE, "b.md": TWO, "c.md": "Archived on its own."})
         await within(location, archive_item, ANA, item(ANA, "notes", "c.md"))
-        for trial in trials(location):
+        for trial in trials_at(location):
             await within(location, archive_base, ANA, "notes")
             path = f"{trial}.md"
             outcome, _ = await at_once(

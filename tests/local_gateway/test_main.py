@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import httpx2
 import pytest
@@ -32,7 +33,15 @@ def test_the_command_that_is_printed_works(front: Front) -> None:
 
 def test_the_command_serves_until_it_is_interrupted(dataset: str) -> None:
     command = [sys.executable, "-m", "local_gateway", "--port", "0", "--uri", dataset, "--embedding", "local-small"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as serving:
+    # A shell lets what it runs in the background ignore the signal, and the tests with it.
+    heed = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed,  # noqa: PLW1509 - no thread of the tests holds a lock that it needs
+    ) as serving:
         assert serving.stdout
         first = serving.stdout.readline()
         url = re.search(r"http://\S+/mcp", first)

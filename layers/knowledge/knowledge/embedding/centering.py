@@ -2,7 +2,7 @@
 
 The local model's cosines lie between 0.7 and 0.95 whatever the texts say, because every vector has a large part in
 common with all others, one part in queries and another in passages. Without it the order depends more on what the texts
-say: `docs/decisions/0050-common-part.md` has the figures.
+say: `docs/decisions/0050-mean-centering.md` has the figures.
 """
 
 from __future__ import annotations
