@@ -20,7 +20,7 @@ from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService
 from publish_knowledge.cli.main import knowledge
 from publish_knowledge.cli.output import ExitCode, Output
-from publish_knowledge.cli.publish import exit_code
+from publish_knowledge.cli.publish import choose_exit_code
 from publish_knowledge.embedding.embedder import EmbeddingError
 from publish_knowledge.publishing.plan import Action, ItemOutcome, PublishReport
 from publish_knowledge.sources.file_errors import FileError
@@ -426,7 +426,7 @@ def outcome(action: Action) -> ItemOutcome:
 )
 def test_the_gravest_outcome_decides_the_exit_code(actions: list[Action], problems: int, code: ExitCode) -> None:
     loaded = LoadedFiles((), (FileError("b.md", "bad"),) * problems)
-    assert exit_code(PublishReport(tuple(map(outcome, actions))), loaded) == code
+    assert choose_exit_code(PublishReport(tuple(map(outcome, actions))), loaded) == code
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import click
 from knowledge.requests import DEFAULT_ALPHA, DEFAULT_MODE, MODES, Mode
 from knowledge.scopes import Scope
 from knowledge.store.schema import PUBLISHED
-from publish_knowledge.cli.options import any_scopes, example, finish, optional_base, target_options
+from publish_knowledge.cli.options import any_scopes, finish, format_example, optional_base, target_options
 from publish_knowledge.cli.output import ExitCode, UnknownIdError
 from publish_knowledge.cli.session import Target
 from publish_knowledge.evaluation.alpha_plot import PlotError, check_plot, draw_plot
@@ -80,7 +80,7 @@ class EvaluationOptions:
 
 @click.command(
     "eval",
-    epilog=example(
+    epilog=format_example(
         "knowledge eval questions/ --uri ./dataset --team support --base handbook --png sweep.png",
         "knowledge eval questions/ --uri ./dataset --owner ana --team support --alpha-sweep 0.3,0.5,0.7 --json",
     ),

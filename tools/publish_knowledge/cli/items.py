@@ -1,8 +1,7 @@
-"""`knowledge list`, `history`, `archive` and `restore`: what is there, and taking it out of service and back."""
+"""`knowledge list`, `history`, `archive` and `restore`: show items and revisions, archive items and restore them."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -12,7 +11,7 @@ import click
 
 from knowledge.errors import InvalidRequestError
 from knowledge.scopes import Scope
-from publish_knowledge.cli.options import ID, Command, example, one_scope, optional_base, target_options
+from publish_knowledge.cli.options import ID, Command, format_example, one_scope, optional_base, target_options
 from publish_knowledge.cli.output import UnknownIdError
 from publish_knowledge.cli.session import Target
 from publish_knowledge.publishing import lifecycle
@@ -24,68 +23,73 @@ if TYPE_CHECKING:
 
 _item_option: Final = click.option("--item", "item_id", type=ID, help="Id of the item.")
 Names = tuple[str | None, str | None, str | None]
-"""What a command is about: an item's id, its path, its base's id."""
+"""What is archived or restored: an item id, a path, a base id."""
 
 _path_option: Final = click.option("--path", type=ID, help="Path the item was published from; needs --base.")
 
 
-@click.command("list", epilog=example("knowledge list --uri ./dataset --team support --base handbook"))
+@click.command("list", epilog=format_example("knowledge list --uri ./dataset --team support --base handbook"))
 @target_options
 @one_scope
 @optional_base
 def items(target: Target, scope: Scope, base_id: str | None) -> None:
     """List the items of an owner or a team.
 
-    Items of every state are shown, and the drafts that wait.
+    Items of every state are listed, with their drafts.
     """
-    entries = asyncio.run(_listed(target, scope, base_id))
-    document = {"type": "knowledge_items", "scope": scope.name, "items": [_item_document(entry) for entry in entries]}
-    target.session.output.result(document, _item_lines(entries))
+    entries = target.run(lambda store: list_items(store, scope, base_id))
+    document = {
+        "type": "knowledge_items",
+        "scope": scope.name,
+        "items": [_build_item_document(entry) for entry in entries],
+    }
+    target.session.output.result(document, _format_items(entries))
 
 
-@click.command(epilog=example("knowledge history ki_… --uri ./dataset --team support"))
+@click.command(epilog=format_example("knowledge history ki_… --uri ./dataset --team support"))
 @click.argument("item_id", type=ID, metavar="ITEM")
 @target_options
 @one_scope
 def history(item_id: str, target: Target, scope: Scope) -> None:
     """List the revisions of an item, latest first."""
-    entries = asyncio.run(_history(target, scope, item_id))
+    with distinguish_unknown_ids():
+        entries = target.run(lambda store: list_revisions(store, scope, item_id))
     document = {
         "type": "knowledge_history",
         "scope": scope.name,
         "knowledge_item_id": item_id,
-        "revisions": [_revision_document(entry) for entry in entries],
+        "revisions": [_build_revision_document(entry) for entry in entries],
     }
     lines = (f"{entry.state:<8} {entry.at}  {entry.info.revision_id}  {entry.info.title}" for entry in entries)
     target.session.output.result(document, lines)
 
 
-def _what(command: Command) -> Command:
+def _add_options(command: Command) -> Command:
     return target_options(one_scope(_item_option(_path_option(optional_base(command)))))
 
 
 @click.command(
-    epilog=example(
+    epilog=format_example(
         "knowledge archive --item ki_… --uri ./dataset --team support",
         "knowledge archive --base handbook --path docs/old.md --uri ./dataset --team support",
         "knowledge archive --base handbook --uri ./dataset --team support",
     )
 )
-@_what
+@_add_options
 def archive(target: Target, scope: Scope, item_id: str | None, path: str | None, base_id: str | None) -> None:
-    """Take an item, or a whole base, out of queries and reads."""
+    """Remove an item, or a whole base, from queries and reads."""
     _change(target, scope, "archived", (item_id, path, base_id))
 
 
 @click.command(
-    epilog=example(
+    epilog=format_example(
         "knowledge restore --item ki_… --uri ./dataset --team support",
         "knowledge restore --base handbook --uri ./dataset --team support",
     )
 )
-@_what
+@_add_options
 def restore(target: Target, scope: Scope, item_id: str | None, path: str | None, base_id: str | None) -> None:
-    """Bring an archived item, or a whole base, back as it was.
+    """Make an archived item, or a whole base, readable again.
 
     Items that were archived one by one stay archived when their base comes back.
     """
@@ -96,31 +100,30 @@ def _change(target: Target, scope: Scope, action: str, names: Names) -> None:
     item_id, path, base_id = names
     if (item_id is not None) + (path is not None) > 1 or (path is not None and base_id is None) or not any(names):
         raise click.UsageError("Give --item ID, or --base ID with --path PATH, or --base ID alone for the whole base.")
-    report = asyncio.run(_changed(target, scope, action, names))
+    with distinguish_unknown_ids():
+        report = target.run(lambda store: _change_in_store(store, scope, action, names))
     document = {"type": f"knowledge_{action}", "scope": scope.name, **asdict(report)}
-    target.session.output.result(document, [_done(action, report)])
+    target.session.output.result(document, [_summarize(action, report)])
 
 
-def _done(action: str, report: LifecycleReport) -> str:
+def _summarize(action: str, report: LifecycleReport) -> str:
     count = len(report.item_ids)
     done = f"{action.capitalize()} {count} {'item' if count == 1 else 'items'}." if report.changed else ""
     return " ".join(part for part in (done, report.detail) if part)
 
 
-async def _changed(target: Target, scope: Scope, action: str, names: Names) -> LifecycleReport:
+async def _change_in_store(store: Store, scope: Scope, action: str, names: Names) -> LifecycleReport:
     item_id, path, base_id = names
     on_item = lifecycle.archive_item if action == "archived" else lifecycle.restore_item
     on_base = lifecycle.archive_base if action == "archived" else lifecycle.restore_base
-    with unknown_ids():
-        async with target.store() as store:
-            if path is not None and base_id is not None:
-                item_id = await _item_at(store, scope, base_id, path)
-            if item_id is not None:
-                return await on_item(store, scope, item_id)
-            return await on_base(store, scope, base_id or "")
+    if path is not None and base_id is not None:
+        item_id = await _find_item_at(store, scope, base_id, path)
+    if item_id is not None:
+        return await on_item(store, scope, item_id)
+    return await on_base(store, scope, base_id or "")
 
 
-async def _item_at(store: Store, scope: Scope, base_id: str, path: str) -> str:
+async def _find_item_at(store: Store, scope: Scope, base_id: str, path: str) -> str:
     entries = await list_items(store, scope, base_id)
     found = [entry.head.item_id for entry in entries if entry.head.info.source_uri == path]
     if len(found) == 1:
@@ -132,27 +135,16 @@ async def _item_at(store: Store, scope: Scope, base_id: str, path: str) -> str:
     raise UnknownIdError(f"Base {base_id!r} has no item from {path!r}. `knowledge list` shows the paths.", field="path")
 
 
-async def _listed(target: Target, scope: Scope, base_id: str | None) -> tuple[ItemEntry, ...]:
-    async with target.store() as store:
-        return await list_items(store, scope, base_id)
-
-
-async def _history(target: Target, scope: Scope, item_id: str) -> tuple[RevisionEntry, ...]:
-    with unknown_ids():
-        async with target.store() as store:
-            return await list_revisions(store, scope, item_id)
-
-
 @contextmanager
-def unknown_ids() -> Iterator[None]:
-    """The store refuses an unknown id as it does a wrong request; a script wants to tell the two apart."""
+def distinguish_unknown_ids() -> Iterator[None]:
+    """Give an unknown id an exit code of its own: the store refuses it like any other invalid request."""
     try:
         yield
     except InvalidRequestError as error:
         raise UnknownIdError(error.message, field=error.field) from error
 
 
-def _item_document(entry: ItemEntry) -> dict[str, Any]:
+def _build_item_document(entry: ItemEntry) -> dict[str, Any]:
     head = entry.head
     return {
         "knowledge_base_id": head.base_id,
@@ -166,11 +158,11 @@ def _item_document(entry: ItemEntry) -> dict[str, Any]:
         "total_chars": head.info.total_chars,
         "content_sha256": head.info.content_sha256,
         "published_at": head.info.published_at,
-        "drafts": [_revision_document(draft) for draft in entry.drafts],
+        "drafts": [_build_revision_document(draft) for draft in entry.drafts],
     }
 
 
-def _revision_document(entry: RevisionEntry) -> dict[str, Any]:
+def _build_revision_document(entry: RevisionEntry) -> dict[str, Any]:
     info = entry.info
     return {
         "knowledge_revision_id": info.revision_id,
@@ -186,7 +178,7 @@ def _revision_document(entry: RevisionEntry) -> dict[str, Any]:
     }
 
 
-def _item_lines(entries: tuple[ItemEntry, ...]) -> Iterator[str]:
+def _format_items(entries: tuple[ItemEntry, ...]) -> Iterator[str]:
     for entry in entries:
         head, info = entry.head, entry.head.info
         drafts = f"  (+{len(entry.drafts)} drafts)" if entry.drafts else ""

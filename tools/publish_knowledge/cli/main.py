@@ -16,8 +16,8 @@ from knowledge.errors import KnowledgeError
 from publish_knowledge.cli.evaluate import evaluate
 from publish_knowledge.cli.items import archive, history, items, restore
 from publish_knowledge.cli.maintenance import doctor, optimize, purge
-from publish_knowledge.cli.options import example
-from publish_knowledge.cli.output import ExitCode, exit_code_of
+from publish_knowledge.cli.options import format_example
+from publish_knowledge.cli.output import ExitCode, find_exit_code
 from publish_knowledge.cli.publish import publish
 from publish_knowledge.cli.reading import read, search
 from publish_knowledge.cli.session import Session
@@ -26,7 +26,7 @@ from publish_knowledge.embedding.embedder import EmbeddingError
 APPLICATION: Final = "search-knowledge"
 CACHE_VARIABLE: Final = "KNOWLEDGE_CACHE_DIR"
 
-_EXAMPLE: Final = example(
+_EXAMPLE: Final = format_example(
     "knowledge publish docs/ --uri ./dataset --team support --base handbook",
     'knowledge search "how do refunds work" --uri ./dataset --team support',
 )
@@ -34,10 +34,10 @@ _CODES: Final = ", ".join(f"{code.value} {code.name.lower().replace('_', ' ')}" 
 
 
 class KnowledgeGroup(click.Group):
-    """A command group whose failures are sentences and exit codes, never tracebacks."""
+    """A command group that reports failures as sentences and exit codes, never as tracebacks."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command, and end it with the exit code that fits what went wrong."""
+        """Run a command; end it with the exit code of its failure, if it fails."""
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -45,7 +45,7 @@ class KnowledgeGroup(click.Group):
         except KeyboardInterrupt:
             self._fail(ctx, ExitCode.INTERRUPTED, "Interrupted. The same command again goes on where this one stopped.")
         except KnowledgeError as error:
-            self._fail(ctx, exit_code_of(error), _advice(error), error)
+            self._fail(ctx, find_exit_code(error), _find_reason(error), error)
         except EmbeddingError as error:
             self._fail(ctx, ExitCode.STORAGE_UNAVAILABLE, str(error))
         except Exception as error:  # noqa: BLE001 - the outermost catch: a sentence instead of a traceback
@@ -60,8 +60,8 @@ class KnowledgeGroup(click.Group):
         raise click.exceptions.Exit(int(code)) from error
 
 
-def _advice(error: KnowledgeError) -> str:
-    # A search tells the tool's callers only that the store is out of reach; here the reason is the user's own to mend.
+def _find_reason(error: KnowledgeError) -> str:
+    # Callers of the tool learn only that the store cannot be reached; users of the command can remove the cause.
     reason = error.__cause__
     return reason.message if isinstance(reason, EmbeddingUnavailableError) else error.message
 
@@ -75,13 +75,13 @@ def _advice(error: KnowledgeError) -> str:
 @click.option("--debug", is_flag=True, help="Show the traceback of an unexpected failure.")
 @click.pass_context
 def knowledge(ctx: click.Context, *, debug: bool) -> None:
-    """Publish Markdown and plain text as searchable knowledge, and look after it."""
+    """Publish Markdown and plain text as searchable knowledge, and maintain it."""
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, format="%(message)s")
-    ctx.obj = session_from_environment()
+    ctx.obj = create_session()
 
 
-def session_from_environment() -> Session:
-    """The environment as it is now, and where the embedding cache lies."""
+def create_session() -> Session:
+    """The session of the present environment."""
     folder = os.environ.get(CACHE_VARIABLE)
     return Session(dict(os.environ), Path(folder).expanduser() if folder else user_cache_path(APPLICATION))
 

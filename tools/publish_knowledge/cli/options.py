@@ -12,7 +12,7 @@ from knowledge.embedding.providers import LOCAL
 from knowledge.scopes import MAX_SCOPES, Scope
 from knowledge.text import is_unicode
 from publish_knowledge.cli.output import ExitCode
-from publish_knowledge.cli.session import Session, Target, target
+from publish_knowledge.cli.session import Session, Target, create_target
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,12 +20,12 @@ Command = Callable[..., Any]
 
 
 class IdType(click.ParamType[str]):
-    """An id or a name as the dataset can hold it: not blank, and Unicode. It is taken exactly as given."""
+    """An id or a name: valid Unicode with more than whitespace in it, taken exactly as given."""
 
     name = "id"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse what would never be found again."""
+        """Refuse a value that could never be found again."""
         if not value.strip():
             self.fail("It must not be empty or blank.", param, ctx)
         if not is_unicode(value):
@@ -40,14 +40,14 @@ optional_base: Final = click.option("--base", "base_id", type=ID, help="Id of th
 
 
 def target_options(command: Command) -> Command:
-    """`--uri` and `--embedding`, handed over as one `Target`; and `--json`."""
+    """Add `--uri` and `--embedding`, passed as `target`, and `--json`."""
 
     @click.option("--uri", envvar="LANCEDB_URI", show_envvar=True, required=True, help="Dataset: a folder or s3://….")
     @click.option("--embedding", envvar="EMBEDDING", show_envvar=True, default=LOCAL, show_default=True, help=_MODEL)
     @click.option("--json", is_flag=True, expose_value=False, is_eager=True, callback=_set_json, help=_JSON)
     @functools.wraps(command)
     def wrapped(*args: object, uri: str, embedding: str, **options: object) -> object:
-        return command(*args, target=_target(uri, embedding), **options)
+        return command(*args, target=_create_target(uri, embedding), **options)
 
     return wrapped
 
@@ -57,62 +57,62 @@ _JSON: Final = "Print one JSON document."
 
 
 def one_scope(command: Command) -> Command:
-    """Exactly one of `--owner` and `--team`, handed over as `scope`."""
+    """Add `--owner` and `--team`, of which exactly one must be given, passed as `scope`."""
 
     @functools.wraps(command)
     def wrapped(*args: object, owner: tuple[str, ...], team: tuple[str, ...], **options: object) -> object:
-        scopes = _scopes(owner, team)
+        scopes = _collect_scopes(owner, team)
         if len(scopes) != 1:
             raise click.UsageError("Give exactly one of --owner ID and --team ID: an item belongs to one of them.")
         return command(*args, scope=scopes[0], **options)
 
-    return _scope_options(wrapped)
+    return _add_scope_options(wrapped)
 
 
 def any_scopes(command: Command) -> Command:
-    """Any number of `--owner` and `--team`, handed over as `scopes`; at least one."""
+    """Add `--owner` and `--team`, of which any number may be given but not none, passed as `scopes`."""
 
     @functools.wraps(command)
     def wrapped(*args: object, owner: tuple[str, ...], team: tuple[str, ...], **options: object) -> object:
-        scopes = _scopes(owner, team)
+        scopes = _collect_scopes(owner, team)
         if not scopes:
             raise click.UsageError("Give --owner ID or --team ID, each as often as needed.")
         if len(scopes) > MAX_SCOPES:
             raise click.UsageError(f"{len(scopes)} owners and teams given; {MAX_SCOPES} is the limit.")
         return command(*args, scopes=scopes, **options)
 
-    return _scope_options(wrapped)
+    return _add_scope_options(wrapped)
 
 
 def optional_scope(command: Command) -> Command:
-    """At most one of `--owner` and `--team`, handed over as `scope`, `None` for all of them."""
+    """Add `--owner` and `--team`, of which at most one may be given, passed as `scope`; `None` stands for all."""
 
     @functools.wraps(command)
     def wrapped(*args: object, owner: tuple[str, ...], team: tuple[str, ...], **options: object) -> object:
-        scopes = _scopes(owner, team)
+        scopes = _collect_scopes(owner, team)
         if len(scopes) > 1:
             raise click.UsageError("Give one --owner ID or --team ID at most.")
         return command(*args, scope=scopes[0] if scopes else None, **options)
 
-    return _scope_options(wrapped)
+    return _add_scope_options(wrapped)
 
 
-def _scope_options(command: Command) -> Command:
+def _add_scope_options(command: Command) -> Command:
     owner = click.option("--owner", type=ID, multiple=True, metavar="ID", help="Id of the owner whose knowledge it is.")
     team = click.option("--team", type=ID, multiple=True, metavar="ID", help="Id of the team whose knowledge it is.")
     return owner(team(command))
 
 
-def _scopes(owners: tuple[str, ...], teams: tuple[str, ...]) -> tuple[Scope, ...]:
-    named = [*(Scope("owner", owner) for owner in owners), *(Scope("team", team) for team in teams)]
-    return tuple(dict.fromkeys(named))
+def _collect_scopes(owners: tuple[str, ...], teams: tuple[str, ...]) -> tuple[Scope, ...]:
+    scopes = [*(Scope("owner", owner) for owner in owners), *(Scope("team", team) for team in teams)]
+    return tuple(dict.fromkeys(scopes))
 
 
-def _target(uri: str, embedding: str) -> Target:
+def _create_target(uri: str, embedding: str) -> Target:
     if not uri.strip():
         raise click.UsageError("--uri must name a folder or an s3:// address.")
     try:
-        return target(click.get_current_context().ensure_object(Session), uri, embedding)
+        return create_target(click.get_current_context().ensure_object(Session), uri, embedding)
     except ValueError as error:
         raise click.UsageError(f"--embedding: {error}.") from None
 
@@ -124,11 +124,11 @@ def _set_json(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 
 
 def finish(code: ExitCode) -> None:
-    """End the command with an exit code of its own."""
+    """End the command with an exit code."""
     if code:
         raise click.exceptions.Exit(int(code))
 
 
-def example(*lines: str) -> str:
-    """A help text's last part: command lines to copy, kept as they are."""
+def format_example(*lines: str) -> str:
+    """The end of a help text: command lines to copy, which click does not wrap."""
     return "\b\n" + "\n".join(["Example:", *(f"  {line}" for line in lines)])

@@ -1,4 +1,4 @@
-"""What the command prints and how it ends: results on stdout, everything else on stderr, one table of exit codes."""
+"""Output of the command: results on stdout, everything else on stderr, and the table of exit codes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ERROR_TYPE: Final = "knowledge_error"
 
 
 class ExitCode(IntEnum):
-    """How every command ends. The numbers are a promise to scripts."""
+    """The exit codes of all commands. The numbers are a promise to scripts."""
 
     OK = 0
     PROBLEMS = 1  # some files could not be published, or `doctor` found faults
@@ -40,7 +40,7 @@ class ExitCode(IntEnum):
 
 
 class UnknownIdError(KnowledgeError):
-    """A base, item or path that the scope does not have."""
+    """A base, item or path that does not exist in the scope."""
 
     code = ResourceUnavailableError.code
 
@@ -56,19 +56,19 @@ _CODES: Final[tuple[tuple[type[KnowledgeError], ExitCode], ...]] = (
 Stage = Callable[[str, int, int], None]
 
 
-def exit_code_of(error: KnowledgeError) -> ExitCode:
-    """The exit code that a foreseen failure ends with."""
+def find_exit_code(error: KnowledgeError) -> ExitCode:
+    """The exit code for an expected failure."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.UNEXPECTED)
 
 
 class Output:
-    """Results for people or, after `--json`, exactly one JSON document on stdout."""
+    """Results for people or, with `--json`, exactly one JSON document on stdout."""
 
     def __init__(self) -> None:
         self.as_json = False
 
     def result(self, document: Mapping[str, Any], lines: Iterable[str]) -> None:
-        """The document, or the lines that say the same to a person."""
+        """Print the document, or the same as lines for a person."""
         if self.as_json:
             click.echo(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
             return
@@ -76,27 +76,27 @@ class Output:
             click.echo(line)
 
     def note(self, text: str) -> None:
-        """Something beside the result, on stderr."""
+        """Print something that is no part of the result, on stderr."""
         click.echo(text, err=True)
 
     def failure(self, code: ExitCode, message: str, error: KnowledgeError | None = None) -> None:
-        """Say on stderr what went wrong; after `--json` stdout gets it as an error envelope too."""
+        """Report a failure on stderr; with `--json` also as an error envelope on stdout."""
         self.note(f"Error: {message}")
         if self.as_json:
-            self.result(_envelope(code, message, error), ())
+            self.result(_build_envelope(code, message, error), ())
 
     @contextmanager
     def progress(self) -> Iterator[Stage]:
-        """A callback (stage, done, total), shown as a bar where stderr is a terminal and nowhere else."""
+        """A callback (stage, done, total), shown as a progress bar if stderr is a terminal, otherwise ignored."""
         if not sys.stderr.isatty():
             yield lambda _stage, _done, _total: None
             return
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-            yield _stages(bars)
+            yield _create_bars(bars)
 
 
-def _stages(bars: Progress) -> Stage:
+def _create_bars(bars: Progress) -> Stage:
     tasks: dict[str, TaskID] = {}
 
     def update(stage: str, done: int, total: int) -> None:
@@ -107,7 +107,7 @@ def _stages(bars: Progress) -> Stage:
     return update
 
 
-def _envelope(code: ExitCode, message: str, error: KnowledgeError | None) -> dict[str, Any]:
+def _build_envelope(code: ExitCode, message: str, error: KnowledgeError | None) -> dict[str, Any]:
     name = error.code if error else f"knowledge_{code.name.lower()}"
     field, retryable = (error.field, error.retryable) if error else (None, False)
     kind = error.envelope if error else ERROR_TYPE

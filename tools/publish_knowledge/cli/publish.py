@@ -1,4 +1,4 @@
-"""`knowledge publish`: files in, items out, and a report of both."""
+"""`knowledge publish`: publish files as items, and report what happened to each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from publish_knowledge.cli.options import base_option, example, finish, one_scope, target_options
+from publish_knowledge.cli.options import base_option, finish, format_example, one_scope, target_options
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.cli.session import Target
 from publish_knowledge.publishing.options import PublishOptions
@@ -20,7 +20,7 @@ from publish_knowledge.sources.files import KINDS, find_files
 from publish_knowledge.sources.languages import normalize_language
 from publish_knowledge.sources.loading import LoadedFiles, load_documents
 
-_EXAMPLE: Final = example(
+_EXAMPLE: Final = format_example(
     "knowledge publish docs --uri s3://bucket/knowledge --team support --base handbook",
     "knowledge publish docs/guide/install.md --root . --uri ./dataset --owner ana --base notes --draft",
 )
@@ -34,8 +34,8 @@ _FOLDER: Final = click.Path(exists=True, file_okay=False, path_type=Path)
 @one_scope
 @base_option
 @click.option("--draft", is_flag=True, help="Store the revisions without making them readable.")
-@click.option("--prune", is_flag=True, help="Archive items of the given folders whose file is gone.")
-@click.option("--dry-run", is_flag=True, help="Tell what would be done, and do nothing.")
+@click.option("--prune", is_flag=True, help="Archive items of the given folders whose file is missing.")
+@click.option("--dry-run", is_flag=True, help="Report what would be done, and do nothing.")
 @click.option("--language", metavar="CODE", help="Language of texts that do not declare theirs.")
 @click.option("--root", type=_FOLDER, help="Folder that item paths relate to.  [default: the given folder's parent]")
 @click.option("--cache/--no-cache", default=True, help="Keep embeddings between runs.  [default: keep]")
@@ -50,19 +50,19 @@ def publish(
 ) -> None:
     """Publish folders or files into a base.
 
-    Markdown (.md, .markdown, .mdx) and plain text (.txt) is taken, in UTF-8.
+    Markdown (.md, .markdown, .mdx) and plain text (.txt) are accepted, in UTF-8.
 
-    An item is known by its path from the given folder's name on (`docs` gives `docs/install.md`), or by an `id` in its
-    front matter. What has not changed is left alone, so the same command again publishes nothing.
+    An item is identified by its path from the given folder's name on (`docs` gives `docs/install.md`), or by an `id` in
+    its front matter. Unchanged files are skipped, so the same command again publishes nothing.
     """
     if options["draft"] and options["prune"]:
         raise click.UsageError("A draft changes nothing that may be read, so it cannot --prune. Leave one of the two.")
-    loaded = _load(paths, root, language, prune=options["prune"])
+    loaded = _load_files(paths, root, language, prune=options["prune"])
     unread = {error.path for error in loaded.errors}
     _publish(target, PublishOptions(**options, folders=loaded.folders, unread=unread), loaded, cache=cache)
 
 
-def _load(paths: tuple[Path, ...], root: Path | None, language: str | None, *, prune: bool) -> LoadedFiles:
+def _load_files(paths: tuple[Path, ...], root: Path | None, language: str | None, *, prune: bool) -> LoadedFiles:
     if prune and not all(path.is_dir() for path in paths):
         raise click.UsageError("--prune needs whole folders: other files of the base would count as gone.")
     try:
@@ -80,8 +80,8 @@ def _publish(target: Target, options: PublishOptions, loaded: LoadedFiles, *, ca
     for error in loaded.errors:
         output.note(f"{error.path}: {error.reason}")
     report = asyncio.run(_run(target, options, loaded, cache=cache))
-    output.result(_document(options, report, loaded), _lines(report, loaded))
-    finish(exit_code(report, loaded))
+    output.result(_build_document(options, report, loaded), _format_lines(report, loaded))
+    finish(choose_exit_code(report, loaded))
 
 
 async def _run(target: Target, options: PublishOptions, loaded: LoadedFiles, *, cache: bool) -> PublishReport:
@@ -93,8 +93,8 @@ async def _run(target: Target, options: PublishOptions, loaded: LoadedFiles, *, 
             return await publish_documents(store, options, loaded.documents, embedder=embedder, on_progress=progress)
 
 
-def exit_code(report: PublishReport, loaded: LoadedFiles) -> ExitCode:
-    """The gravest of what happened."""
+def choose_exit_code(report: PublishReport, loaded: LoadedFiles) -> ExitCode:
+    """The exit code of the most serious outcome."""
     if report.count("overwritten"):
         return ExitCode.OVERWRITTEN
     if report.count("refused"):
@@ -102,7 +102,7 @@ def exit_code(report: PublishReport, loaded: LoadedFiles) -> ExitCode:
     return ExitCode.PROBLEMS if loaded.errors else ExitCode.OK
 
 
-def _document(options: PublishOptions, report: PublishReport, loaded: LoadedFiles) -> dict[str, Any]:
+def _build_document(options: PublishOptions, report: PublishReport, loaded: LoadedFiles) -> dict[str, Any]:
     return {
         "type": "knowledge_publish_report",
         "scope": options.scope.name,
@@ -123,7 +123,7 @@ def _document(options: PublishOptions, report: PublishReport, loaded: LoadedFile
     }
 
 
-def _lines(report: PublishReport, loaded: LoadedFiles) -> Iterator[str]:
+def _format_lines(report: PublishReport, loaded: LoadedFiles) -> Iterator[str]:
     for outcome in report.outcomes:
         if outcome.action != "unchanged":
             detail = f"  ({outcome.detail})" if outcome.detail else ""

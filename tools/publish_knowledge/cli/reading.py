@@ -23,7 +23,7 @@ from knowledge.requests import (
 from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService
-from publish_knowledge.cli.options import ID, any_scopes, example, optional_base, target_options
+from publish_knowledge.cli.options import ID, any_scopes, format_example, optional_base, target_options
 from publish_knowledge.cli.session import Target
 from publish_knowledge.passages.indexed_text import join_headings
 
@@ -33,21 +33,21 @@ DEADLINE_SECONDS: Final = 60.0
 """A person waits longer than a gateway; an unavailable store is still reported within a minute."""
 
 _EXCERPT_CHARS: Final = 300
-"""Of an excerpt, shown to a person: four lines of a terminal."""
+"""Characters of an excerpt that a person sees: four lines of a terminal."""
 
 _SHARE: Final = click.FloatRange(0, 1, clamp=True)
 _ALPHA: Final = "Weight of the lexical side in hybrid, 0 to 1."
 _LIMIT: Final = "Characters to read at most."
 
 
-def _number(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
+def _require_number(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
     if math.isnan(value):
         raise click.BadParameter("It must be a number.")
     return value
 
 
 @click.command(
-    epilog=example(
+    epilog=format_example(
         'knowledge search "how do refunds work" --uri ./dataset --team support',
         'knowledge search "reembolso" --uri ./dataset --owner ana --team support --mode lexical --json',
     )
@@ -57,19 +57,19 @@ def _number(_ctx: click.Context, _param: click.Parameter, value: float) -> float
 @any_scopes
 @optional_base
 @click.option("--mode", type=click.Choice(MODES), default=DEFAULT_MODE, show_default=True, help="How to rank.")
-@click.option("--alpha", type=_SHARE, default=DEFAULT_ALPHA, show_default=True, callback=_number, help=_ALPHA)
+@click.option("--alpha", type=_SHARE, default=DEFAULT_ALPHA, show_default=True, callback=_require_number, help=_ALPHA)
 @click.option("--max-results", type=click.IntRange(1, MAX_RESULTS), default=DEFAULT_RESULTS, show_default=True)
 def search(query: str, target: Target, scopes: tuple[Scope, ...], base_id: str | None, **options: Any) -> None:  # noqa: ANN401 - the fields of a request
-    """Search what owners and teams have published."""
+    """Search the published items of owners and teams."""
     if not query.strip():
         raise click.UsageError("QUERY must not be blank.")
     request = SearchRequest(query=query, base_id=base_id or "", **options)
-    answer = _asked(target, lambda service: service.search(scopes, request))
-    target.session.output.result(answer.as_dict(), _hit_lines(answer))
+    answer = _run(target, lambda service: service.search(scopes, request))
+    target.session.output.result(answer.as_dict(), _format_hits(answer))
 
 
 @click.command(
-    epilog=example(
+    epilog=format_example(
         "knowledge read ki_… --uri ./dataset --team support",
         "knowledge read ki_… --revision kr_… --offset 4000 --limit-chars 20000 --uri ./dataset --team support",
     )
@@ -85,31 +85,30 @@ def read(item_id: str, target: Target, scopes: tuple[Scope, ...], base_id: str |
     """Read a window of one item's text."""
     options["revision_id"] = options["revision_id"] or ""
     request = ReadRequest(item_id=item_id, base_id=base_id or "", **options)
-    answer = _asked(target, lambda service: service.read(scopes, request))
+    answer = _run(target, lambda service: service.read(scopes, request))
     output = target.session.output
     if output.as_json:
         output.result(answer.as_dict(), ())
         return
     click.echo(answer.content, nl=False)
-    output.note(_window(answer))
+    output.note(_describe_window(answer))
 
 
-def _asked(target: Target, question: Callable[[KnowledgeService], Awaitable[T]]) -> T:
-    return asyncio.run(_answered(target, question))
+def _run(target: Target, call: Callable[[KnowledgeService], Awaitable[T]]) -> T:
+    async def run_within_deadline() -> T:
+        dataset = target.dataset()
+        try:
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                return await call(KnowledgeService(dataset, target.provider))
+        except TimeoutError as error:
+            raise StorageUnavailableError from error
+        finally:
+            await dataset.close()
+
+    return asyncio.run(run_within_deadline())
 
 
-async def _answered(target: Target, question: Callable[[KnowledgeService], Awaitable[T]]) -> T:
-    dataset = target.dataset()
-    try:
-        async with asyncio.timeout(DEADLINE_SECONDS):
-            return await question(KnowledgeService(dataset, target.provider))
-    except TimeoutError as error:
-        raise StorageUnavailableError from error
-    finally:
-        await dataset.close()
-
-
-def _hit_lines(answer: SearchAnswer) -> Iterator[str]:
+def _format_hits(answer: SearchAnswer) -> Iterator[str]:
     if not answer.hits:
         yield "Nothing found."
     for rank, hit in enumerate(answer.hits, start=1):
@@ -119,7 +118,7 @@ def _hit_lines(answer: SearchAnswer) -> Iterator[str]:
         yield f"   {' '.join(hit.excerpt.split())[:_EXCERPT_CHARS]}"
 
 
-def _window(answer: ReadAnswer) -> str:
+def _describe_window(answer: ReadAnswer) -> str:
     end, total = answer.offset + len(answer.content), answer.revision.total_chars
-    said = f"\n[characters {answer.offset} to {end} of {total}, revision {answer.revision.revision_id}]"
-    return f"{said} Next: --revision {answer.revision.revision_id} --offset {end}" if end < total else said
+    window = f"\n[characters {answer.offset} to {end} of {total}, revision {answer.revision.revision_id}]"
+    return f"{window} Next: --revision {answer.revision.revision_id} --offset {end}" if end < total else window

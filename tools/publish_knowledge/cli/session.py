@@ -1,11 +1,12 @@
-"""What one run of the command works with, put together from options; nothing is opened or loaded before its use."""
+"""The session of one command and its target; nothing is opened or loaded before it is used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from knowledge.embedding.base import EmbeddingProvider
 from knowledge.embedding.providers import provider
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
     from knowledge.store.dataset import Dataset
     from publish_knowledge.store.database import Store
 
-_WRITING: Final = {"timeout": "120s", "client_max_retries": "5", "client_retry_timeout": "60"}
-"""A reader has seconds; a publisher sends megabytes over an uplink, and rather waits than starts again."""
+T = TypeVar("T")
+
+_WRITE_OPTIONS: Final = {"timeout": "120s", "client_max_retries": "5", "client_retry_timeout": "60"}
+"""A reader has seconds; a publisher sends megabytes over an uplink, and waiting is better than starting again."""
 
 
 @dataclass(slots=True)
 class Session:
-    """Set up by the composition root; `environ` is what storage options are taken from."""
+    """Created by the composition root; storage options come from `environ`."""
 
     environ: Mapping[str, str]
     cache_folder: Path
@@ -40,25 +43,35 @@ class Target:
     uri: str
     provider: EmbeddingProvider
 
-    # LanceDB takes two seconds to import; `--help` and a mistyped option should not wait for it.
+    # LanceDB takes a second or two to import, for which `--help` and a mistyped option should not wait. All modules of
+    # the command can be imported without it; only these two methods load the ones that need it.
 
     def store(self) -> Store:
         """Write access."""
-        from publish_knowledge.store.database import Store  # noqa: PLC0415 - see above
+        from publish_knowledge.store.database import Store  # noqa: PLC0415 - it imports LanceDB: see above
 
-        options = {**storage_options_from(self.session.environ), **_WRITING}
+        options = {**storage_options_from(self.session.environ), **_WRITE_OPTIONS}
         return Store(self.uri, self.provider.model, self.provider.dimensions, options)
 
     def dataset(self) -> Dataset:
-        """Read access, as the served tool has it."""
-        from knowledge.store.dataset import Dataset  # noqa: PLC0415 - see above
+        """Read access, as in the served tool."""
+        from knowledge.store.dataset import Dataset  # noqa: PLC0415 - it imports LanceDB: see above
 
         options = storage_options_from(self.session.environ)
         model, dimensions = self.provider.model, self.provider.dimensions
         return Dataset(self.uri, model=model, dimensions=dimensions, storage_options=options)
 
+    def run(self, work: Callable[[Store], Awaitable[T]]) -> T:
+        """Run work that needs write access, in an event loop of its own."""
+
+        async def run_in_store() -> T:
+            async with self.store() as store:
+                return await work(store)
+
+        return asyncio.run(run_in_store())
+
     def embedder(self, on_progress: Callable[[int, int], None], *, cached: bool) -> Embedder:
-        """The provider with the cache before it, or alone."""
+        """The fastest engine of the model, with or without the cache."""
         folder, model, dimensions = self.session.cache_folder, self.provider.model, self.provider.dimensions
         cache = VectorCache(folder, model, dimensions) if cached else None
         return Embedder(select_passage_provider(self.provider), cache, on_progress)
@@ -70,7 +83,7 @@ class Target:
             self.session.output.note(sentence)
 
 
-def target(session: Session, uri: str, embedding: str) -> Target:
-    """Raises `ValueError` for an unknown embedding."""
+def create_target(session: Session, uri: str, embedding: str) -> Target:
+    """Raises `ValueError` for an unknown embedding model."""
     region = session.environ.get("AWS_REGION") or session.environ.get("AWS_DEFAULT_REGION")
     return Target(session, uri, provider(embedding, region=region))
