@@ -1,0 +1,74 @@
+"""`knowledge list`, `history`, `archive` and `restore`: what is shown, and which items are changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from publish_knowledge.cli.output import ExitCode
+from tests.support.command import BASE, TEAM, Workspace, assert_usage_error
+
+
+def test_an_item_is_archived_by_its_path_and_restored_by_its_id(published: Workspace) -> None:
+    item = published.item("refunds.md")["knowledge_item_id"]
+    archived = published.json("archive", *BASE, "--path", "refunds.md")
+    assert archived == {
+        "type": "knowledge_archived",
+        "scope": "team:support",
+        "changed": True,
+        "item_ids": [item],
+        "detail": "",
+    }
+    published.run("read", item, *TEAM, code=ExitCode.NOT_FOUND)
+    assert published.run("archive", *TEAM, "--item", item).stdout == "The item was archived already.\n"
+    assert published.run("restore", *TEAM, "--item", item).stdout == "Restored 1 item.\n"
+    published.run("read", item, *TEAM)
+
+
+def test_a_whole_base_is_archived_and_restored_as_it_was(published: Workspace) -> None:
+    published.run("archive", *BASE, "--path", "refunds.md")
+    assert published.run("archive", *BASE).stdout == "Archived 2 items.\n"
+    assert {one["base_archived"] for one in published.json("list", *BASE)["items"]} == {True}
+    assert "handbook (base archived)" in published.run("list", *TEAM).stdout
+    refused = published.publish(code=ExitCode.REFUSED)
+    assert "Restore it before you publish into it." in refused["error"]["message"]
+    published.run("restore", *BASE)
+    assert [one["state"] for one in published.json("list", *BASE)["items"]] == ["published", "published", "archived"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["archive", "--item", "ki_unknown"],
+        ["restore", "--item", "ki_unknown"],
+        ["archive", "--base", "unknown"],
+        ["archive", "--base", "handbook", "--path", "unknown.md"],
+        ["history", "ki_unknown"],
+        ["read", "ki_unknown"],
+    ],
+)
+def test_an_unknown_id_is_not_found(published: Workspace, command: list[str]) -> None:
+    answer = published.json(*command, *TEAM, code=ExitCode.NOT_FOUND)
+    assert answer["error"]["code"] == "knowledge_resource_unavailable"
+
+
+def test_a_path_that_two_items_came_from_needs_an_id(published: Workspace) -> None:
+    published.write(refunds_md="---\nid: refunds\n---\nRefunds under an id of their own.\n")
+    published.publish()
+    message = published.run("archive", *BASE, "--path", "refunds.md", code=ExitCode.USAGE).stderr
+    assert "Several items were published from 'refunds.md': give --item with one of ki_" in message
+
+
+def test_an_empty_scope_lists_nothing(published: Workspace) -> None:
+    assert published.run("list", "--owner", "nobody").stdout == "No items.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["archive", *TEAM], "Give --item ID, or --base ID"),
+        (["archive", *TEAM, "--path", "a.md"], "Give --item ID, or --base ID"),
+        (["restore", *BASE, "--path", "a.md", "--item", "ki_x"], "Give --item ID, or --base ID"),
+    ],
+)
+def test_an_incomplete_name_of_an_item_is_refused(workspace: Workspace, arguments: list[str], message: str) -> None:
+    assert_usage_error(workspace, arguments, message)
