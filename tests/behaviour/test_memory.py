@@ -79,6 +79,6 @@ def test_what_the_engine_may_keep_is_bounded_far_below_the_function_s_memory() -
 
 
 def test_a_cache_without_a_bound_is_caught() -> None:
-    assert "publish_knowledge.sources.languages._identifier" in unbounded_caches(
+    assert "publish_knowledge.sources.languages._load_identifier" in unbounded_caches(
         ["publish_knowledge.sources.languages"]
     )

@@ -223,7 +223,7 @@ def test_readers_beside_publishing_and_optimizing_always_get_one_whole_text(
 ) -> None:
     # A reader that never keeps a snapshot meets every version there is.
     monkeypatch.setattr("knowledge.store.table_handles.REFRESH_SECONDS", 0.0)
-    texts = [(ONE if number % 2 else TWO) + str(number) for number in range(len(trials(location)) + 1)]
+    texts = [(ONE if number % 2 else TWO) + str(number) for number in range(len(trials_at(location)) + 1)]
 
     async def write() -> None:
         for text in texts[1:]:
