@@ -50,7 +50,7 @@ conformance: .venv/.installed tests/conformance/node_modules/.installed ## Run t
 	@$(RUN) -m tests.conformance $(ARGS)
 
 cost: .venv/.installed ## Measure what a million calls cost and write docs/cost.md (ARGS=--kept: only write)
-	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.cost.cost $(ARGS)
+	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.cost.estimate $(ARGS)
 
 bench: .venv/.installed ## Measure speed, memory, requests and cost; one table (options in ARGS)
 	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks.bench $(ARGS)

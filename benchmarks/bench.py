@@ -28,11 +28,11 @@ PARTS: Final[Mapping[str, str]] = {
     "cold": "benchmarks.speed.cold",
     "s3": "benchmarks.speed.s3",
     "growth": "benchmarks.speed.growth",
-    "rivals": "benchmarks.rivals.rivals",
+    "rivals": "benchmarks.rivals.comparison",
     "lexical": "benchmarks.speed.lexical",
     "memory": "benchmarks.speed.memory",
     "publishing": "benchmarks.speed.publishing",
-    "cost": "benchmarks.cost.cost",
+    "cost": "benchmarks.cost.estimate",
 }
 """Modules with a `measure`, by the name of the part, in the order in which they run."""
 

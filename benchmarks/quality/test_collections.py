@@ -15,7 +15,8 @@ from knowledge.scopes import Scope
 from knowledge.store.schema import item_id
 from publish_knowledge.evaluation.qrels import QrelsError, read_qrels
 from publish_knowledge.evaluation.runs import JudgedQuery
-from publish_knowledge.sources.documents import Document, TextKind, derive_item_source
+from publish_knowledge.passages.markdown_blocks import TextKind
+from publish_knowledge.sources.documents import Document, derive_item_source
 
 BASELINES: Final = Path(__file__).with_name("baselines.json")
 DOCUMENTS: Final = "docs.jsonl"

@@ -103,7 +103,7 @@ def _publish(path: Path, documents: Sequence[Document], model: EmbeddingProvider
 
 
 def _changing(folder: Path, model: EmbeddingProvider) -> list[Figure]:
-    """Change items of a large and of a small scope by turns; maintenance, which comes with each tenth, is shown apart."""
+    """Change items of a large and a small scope by turns; maintenance, which comes with each tenth, is shown apart."""
     with tempfile.TemporaryDirectory(dir=folder) as made:
         places = {size: Path(made) / str(size) for size in (LARGE, SMALL)}
         for size, place in places.items():

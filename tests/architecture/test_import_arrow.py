@@ -23,6 +23,11 @@ ARROW: Final = {
     "lambda_emulator": {"lambda_emulator", "local_gateway", "local_s3", "engine_build"},
     "local_gateway": {"local_gateway", "search_knowledge", "publish_knowledge", "knowledge"},
 }
+# Inside a package the same: what stands further left imports nothing of what stands further right.
+ORDER: Final = {
+    "knowledge": ("embedding", "store", "search"),
+    "publish_knowledge": ("passages", "sources", "embedding", "store", "publishing", "evaluation", "cli"),
+}
 LANCEDB_IMPORTERS: Final = {"knowledge.store.lance", "publish_knowledge.store.database"}
 # The ground of the core library: each of these imports from `knowledge` only what stands before it.
 GROUND: Final = ("knowledge.errors", "knowledge.scopes", "knowledge.store.schema")
@@ -54,6 +59,22 @@ def upward_imports(modules: Iterable[Module]) -> list[str]:
 
 def _is_allowed(name: str, allowed: Iterable[str]) -> bool:
     return any(name == one or name.startswith(f"{one}.") for one in allowed)
+
+
+def backward_imports(modules: Iterable[Module]) -> list[str]:
+    """Imports against the order of a package's parts."""
+    return [
+        f"{one.name} imports {name}"
+        for one in modules
+        for name in sorted(imported_names(one))
+        if _part(one.name) is not None and (_part(name) or 0) > (_part(one.name) or 0) and top(name) == top(one.name)
+    ]
+
+
+def _part(name: str) -> int | None:
+    package, _, below = name.partition(".")
+    order = ORDER.get(package, ())
+    return order.index(top(below)) if top(below) in order else None
 
 
 def lancedb_importers(modules: Iterable[Module]) -> list[str]:
@@ -150,6 +171,22 @@ def test_an_upward_import_is_caught_wherever_it_hides() -> None:
         "knowledge.search.search imports search_knowledge.app",
         "publish_knowledge.publishing.build imports search_knowledge",
         "publish_knowledge.publishing.build imports search_knowledge.tool",
+    ]
+
+
+def test_the_parts_of_a_package_import_one_way() -> None:
+    assert backward_imports(own_modules()) == []
+
+
+def test_an_import_against_the_order_of_the_parts_is_caught() -> None:
+    store = module("knowledge.store.snapshot", "from knowledge.search.fusion import fuse\n")
+    publisher = module("publish_knowledge.store.marker", "from publish_knowledge.publishing import plan\n")
+    fine = module("knowledge.search.search", "from knowledge.store.snapshot import Snapshot\n")
+    assert backward_imports([store, publisher, fine]) == [
+        "knowledge.store.snapshot imports knowledge.search.fusion",
+        "knowledge.store.snapshot imports knowledge.search.fusion.fuse",
+        "publish_knowledge.store.marker imports publish_knowledge.publishing",
+        "publish_knowledge.store.marker imports publish_knowledge.publishing.plan",
     ]
 
 

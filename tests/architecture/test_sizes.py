@@ -10,6 +10,9 @@ from typing import Final
 from tests.architecture.source import shipped_files
 
 MODULE_LINES: Final = 500
+USUAL_LINES: Final = 300
+LONG_SHARE: Final = 0.1
+"""Of the modules, so many may have more lines than usual: those whose subject is one, and larger."""
 FUNCTION_LINES: Final = 30
 MEDIAN_LINES: Final = 10
 FUNCTION: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -56,6 +59,11 @@ def test_no_module_is_too_long() -> None:
 def test_a_module_that_is_too_long_is_caught() -> None:
     files = [("fits.py", "\n" * MODULE_LINES), ("long.py", "\n" * (MODULE_LINES + 1))]
     assert long_modules(files) == ["long.py: 501 lines"]
+
+
+def test_most_modules_are_short() -> None:
+    lengths = [len(text.splitlines()) for _, text in shipped_files()]
+    assert sum(length > USUAL_LINES for length in lengths) <= LONG_SHARE * len(lengths)
 
 
 def test_no_function_is_too_long() -> None:

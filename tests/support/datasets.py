@@ -13,10 +13,11 @@ from knowledge.embedding.providers import LOCAL_SMALL, provider
 from knowledge.scopes import Scope
 from knowledge.store.schema import item_id
 from publish_knowledge.embedding.embedder import Embedder
+from publish_knowledge.passages.markdown_blocks import TextKind
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.plan import ItemOutcome, PublishReport
 from publish_knowledge.publishing.publish import publish
-from publish_knowledge.sources.documents import Document, TextKind, derive_item_source
+from publish_knowledge.sources.documents import Document, derive_item_source
 from publish_knowledge.store.database import Store
 
 T = TypeVar("T")

@@ -10,12 +10,12 @@ from publish_knowledge.passages.markdown_blocks import (
     MAX_HEADING_CHARS,
     MAX_LINES,
     Block,
+    TextKind,
     clean_heading,
     find_first_heading,
     parse_blocks,
     shorten_title,
 )
-from publish_knowledge.sources.documents import TextKind
 
 
 def titles(text: str) -> list[str]:

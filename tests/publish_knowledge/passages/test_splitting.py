@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.store.schema import PASSAGE_MAX_CHARS
+from publish_knowledge.passages.markdown_blocks import TextKind
 from publish_knowledge.passages.splitting import SMALL_CHARS, TARGET_CHARS, WHOLE_CHARS, Passage, split_text
-from publish_knowledge.sources.documents import TextKind
 
 WORDS = st.sampled_from(
     [

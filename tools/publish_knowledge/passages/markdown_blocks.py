@@ -15,7 +15,8 @@ from typing import Final, Literal
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from publish_knowledge.sources.documents import TextKind
+TextKind = Literal["markdown", "plain"]
+"""How a text is read: plain text has no headings, lists and tables."""
 
 BlockKind = Literal["heading", "prose", "lines", "list"]
 

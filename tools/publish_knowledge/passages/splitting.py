@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from knowledge.store.schema import PASSAGE_MAX_CHARS
-from publish_knowledge.passages.markdown_blocks import Block, BlockKind, parse_blocks
-from publish_knowledge.sources.documents import TextKind
+from publish_knowledge.passages.markdown_blocks import Block, BlockKind, TextKind, parse_blocks
 
 TARGET_CHARS: Final = 500
 """About 125 tokens of English: one thought, well inside what the embedding models read (512 tokens at most)."""

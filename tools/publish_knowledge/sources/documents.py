@@ -7,9 +7,9 @@ a document is created.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-TextKind = Literal["markdown", "plain"]
+from publish_knowledge.passages.markdown_blocks import TextKind
 
 SOURCE_FILE: Final = "file"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from publish_knowledge.sources.documents import TextKind
+from publish_knowledge.passages.markdown_blocks import TextKind
 from publish_knowledge.sources.file_errors import FileError, UnusableFileError
 
 KINDS: Final[dict[str, TextKind]] = {".md": "markdown", ".markdown": "markdown", ".mdx": "markdown", ".txt": "plain"}

@@ -1,8 +1,8 @@
 """Exceptions of the storage library, mapped in this one place.
 
 LanceDB raises `ValueError`, `RuntimeError` and `OSError` for the same kinds of faults, pyarrow its own classes. Two
-answers can be distinguished from an outage, by their text alone: a table that does not exist, and files of a version that was
-cleaned away.
+answers can be distinguished from an outage, by their text alone: a table that does not exist, and files of a version
+that was cleaned away.
 
 Everything else passes through, because it is a programming error and no outage: a retry would not help, and the log has
 to show it. That includes panics of the library, which arrive as `pyo3_async_runtimes.RustPanic`, and as

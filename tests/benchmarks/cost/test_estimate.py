@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from benchmarks.cost.cost import MARKS, PAGE, SIZES, kept, memory_of_template
+from benchmarks.cost.estimate import MARKS, PAGE, SIZES, kept, memory_of_template
 from benchmarks.cost.prices import FIRST, LISTING, SEARCH, Book, Kind, book_from, cold, mixed, page, parts, warm
 
 LISTED: Final = Kind(LISTING, 0, 100, gets=0, lists=0, log_bytes=0)
