@@ -35,9 +35,11 @@ DEADLINE_SECONDS: Final = 60.0
 _EXCERPT_CHARS: Final = 300
 """Characters of an excerpt that a person sees: four lines of a terminal."""
 
+_COUNT: Final = click.IntRange(1, MAX_RESULTS)
 _SHARE: Final = click.FloatRange(0, 1, clamp=True)
 _ALPHA: Final = "Weight of the lexical side in hybrid, 0 to 1."
 _LIMIT: Final = "Characters to read at most."
+_RESULTS: Final = "Results to show at most."
 
 
 def _require_number(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
@@ -58,7 +60,7 @@ def _require_number(_ctx: click.Context, _param: click.Parameter, value: float) 
 @optional_base
 @click.option("--mode", type=click.Choice(MODES), default=DEFAULT_MODE, show_default=True, help="How to rank.")
 @click.option("--alpha", type=_SHARE, default=DEFAULT_ALPHA, show_default=True, callback=_require_number, help=_ALPHA)
-@click.option("--max-results", type=click.IntRange(1, MAX_RESULTS), default=DEFAULT_RESULTS, show_default=True)
+@click.option("--max-results", type=_COUNT, default=DEFAULT_RESULTS, show_default=True, help=_RESULTS)
 def search(query: str, target: Target, scopes: tuple[Scope, ...], base_id: str | None, **options: Any) -> None:  # noqa: ANN401 - the fields of a request
     """Search the published items of owners and teams."""
     if not query.strip():
