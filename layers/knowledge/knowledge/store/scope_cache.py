@@ -193,6 +193,16 @@ class CachedSnapshot:
         return [{**row, measure: value} for row, value in zip(rows, found.column(measure).to_pylist(), strict=True)]
 
 
+class CachedItems(CachedSnapshot):
+    """The snapshot of a read: it asks the table for archived bases, once for each handle, so that an outage shows."""
+
+    __slots__ = ()
+
+    async def archived_bases(self) -> frozenset[str]:
+        """Ids of the archived bases."""
+        return await self.tables.archived_bases()
+
+
 async def load_scope(tables: TableSnapshot) -> CachedScope:
     """Load the rows of a scope into memory and its indexes into the library's cache, side by side."""
     rows, _ = await gather_pair(tables.read_all(COLUMNS), tables.load_indexes())
@@ -217,12 +227,12 @@ class ScopeCache:
         self._entries: LRUCache[str, _Entry] = LRUCache(SCOPE_CACHE_BYTES, _size_of)
 
     async def find(self, tables: TableSnapshot) -> Snapshot:
-        """A snapshot from memory if this version of the scope is cached, else the one of the tables."""
+        """A snapshot for reads: from memory if this version of the scope is cached, else the one of the tables."""
         cached = await self._get(tables)
-        return CachedSnapshot(tables, cached) if cached else tables
+        return CachedItems(tables, cached) if cached else tables
 
     async def load(self, tables: TableSnapshot, row_limit: int) -> Snapshot:
-        """A snapshot from memory; the scope is loaded first if it is not cached. A larger one stays on the tables."""
+        """A snapshot for searches: a scope of up to `row_limit` rows comes from memory, and is loaded if necessary."""
         if await tables.count_rows() > row_limit:
             return tables
         cached = await self._get(tables)

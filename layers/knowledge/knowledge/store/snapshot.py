@@ -215,9 +215,12 @@ class TableSnapshot:
 
     async def version(self) -> object:
         """A value that identifies this version, even among those of a table that was dropped and created again."""
-        indices = await self._list_indices()
-        with storage_faults():
-            return await self._handle.version(), frozenset(index.index_uuid for index in indices)
+        if self._facts.version is None:
+            indices = await self._list_indices()
+            with storage_faults():
+                number = await self._handle.version()
+            self._facts.version = (number, frozenset(index.index_uuid for index in indices))
+        return self._facts.version
 
     async def read_all(self, columns: Sequence[str]) -> pa.Table:
         """All rows, with their row ids."""

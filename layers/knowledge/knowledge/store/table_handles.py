@@ -40,6 +40,7 @@ class VersionFacts:
     passages: int | None = None
     archived_bases: frozenset[str] | None = None
     indices: Sequence[Any] | None = None
+    version: object | None = None
     addresses_loaded: bool = False
 
 
