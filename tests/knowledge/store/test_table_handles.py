@@ -12,8 +12,8 @@ from knowledge.store import table_handles
 from knowledge.store.faults import MissingTableError
 from knowledge.store.schema import MARKER_TABLE
 from knowledge.store.table_handles import TableHandles
+from local_s3.moto_server import S3Server
 from tests.support.datasets import ANA, BEN, Location, embedding, put
-from tests.support.s3 import S3Server
 from tests.support.snapshots import open_handles
 
 pytestmark = pytest.mark.anyio
