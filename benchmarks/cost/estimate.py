@@ -101,13 +101,13 @@ class Bench:
     def _sample(self, handler: Handler, log: io.StringIO, message: dict[str, Any]) -> tuple[float, ...]:
         """Milliseconds, GETs, LISTs and log bytes of one call."""
         event, printed, before = rest_event(message, authorizer=_CALLER), io.StringIO(), len(log.getvalue())
-        self.store.taken()
+        self.store.take_requests()
         with contextlib.redirect_stdout(printed):
             started = time.perf_counter()
             answer = handler(event, Context())
             milliseconds = 1000 * (time.perf_counter() - started)
         require_answer(answer)
-        requests = self.store.taken()
+        requests = self.store.take_requests()
         lists = sum(one.kind == "LIST" for one in requests)
         return milliseconds, len(requests) - lists, lists, len(log.getvalue()) - before + len(printed.getvalue())
 

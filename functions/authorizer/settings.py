@@ -45,8 +45,8 @@ def settings_from(environ: Mapping[str, str]) -> Settings:
     return Settings(
         issuer=_issuer(given.get("ISSUER", "")),
         resource=given.get("RESOURCE_URL", ""),
-        audiences=_listed(given.get("AUDIENCES", "")),
-        client_ids=_listed(given.get("CLIENT_IDS", "")),
+        audiences=_split_list(given.get("AUDIENCES", "")),
+        client_ids=_split_list(given.get("CLIENT_IDS", "")),
         required_scope=given.get("REQUIRED_SCOPE", usual.required_scope),
         claim_names=claim_names_from(given),
         usage_keys=UsageKeys(_keys(given, "OWNER_KEYS"), _keys(given, "TIER_KEYS")),
@@ -67,7 +67,7 @@ def _issuer(url: str) -> str:
     return url
 
 
-def _listed(text: str) -> frozenset[str]:
+def _split_list(text: str) -> frozenset[str]:
     return frozenset(filter(None, map(str.strip, text.split(","))))
 
 

@@ -45,11 +45,11 @@ class TokenVerifier:
         if len(keys) != 1:
             msg = f"{len(keys)} keys of the issuer fit the token, where one must"
             raise RefusedTokenError(msg)
-        claims = self._decoded(token, keys[0], algorithm)
+        claims = self._decode(token, keys[0], algorithm)
         self._check_audience(claims, frozenset(audiences))
         return claims
 
-    def _decoded(self, token: str, key: Jwk, algorithm: str) -> Claims:
+    def _decode(self, token: str, key: Jwk, algorithm: str) -> Claims:
         try:
             return jwt.decode(
                 token,

@@ -92,7 +92,7 @@ class Argument:
         number = int(value)
         low, high = self.minimum, self.maximum
         if (low is not None and number < low) or (high is not None and number > high):
-            raise self._wrong(f"{self.rule}, got {_shown(number)}")
+            raise self._wrong(f"{self.rule}, got {_describe(number)}")
         return number
 
     def _share(self, value: object) -> float:
@@ -102,7 +102,7 @@ class Argument:
         return float(min(1, max(0, value)))
 
     def _wrong_type(self, value: object) -> InvalidRequestError:
-        return self._wrong(f"{_ARTICLES[self.kind]}, got {_shown(value)}")
+        return self._wrong(f"{_ARTICLES[self.kind]}, got {_describe(value)}")
 
     def _wrong(self, rest: str) -> InvalidRequestError:
         return InvalidRequestError(f"{self.name} must be {rest}", field=self.name)
@@ -220,7 +220,7 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _shown(value: object) -> str:
+def _describe(value: object) -> str:
     """The value as an error text may quote it: numbers as they are, everything else by its JSON type."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -68,7 +68,7 @@ class ProtocolServer:
 
     def prepare(self) -> None:
         """Start the kernel before the first event."""
-        self._run(self._started())
+        self._run(self._start_manager())
 
     def close(self) -> None:
         """Stop the kernel and its event loop."""
@@ -86,7 +86,7 @@ class ProtocolServer:
         # What one event sets in its context must not reach the next one.
         return loop.run_until_complete(loop.create_task(work, context=contextvars.copy_context()))
 
-    async def _started(self) -> StreamableHTTPSessionManager:
+    async def _start_manager(self) -> StreamableHTTPSessionManager:
         if self._manager is None or self._keeper is None or self._keeper.done():
             ready: asyncio.Future[StreamableHTTPSessionManager] = asyncio.get_running_loop().create_future()
             self._keeper = asyncio.create_task(_keep(_manager(self._server), ready))
@@ -94,7 +94,7 @@ class ProtocolServer:
         return self._manager
 
     async def _handle(self, inbound: Inbound, context: CallContext) -> HttpResponse:
-        manager = await self._started()
+        manager = await self._start_manager()
         reply = _Reply()
         incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         # Past the body the queue stays empty, so that receiving waits: a disconnect would cancel the call.

@@ -45,7 +45,7 @@ class Inbound:
 
 def validate_request(request: HttpRequest) -> Inbound | HttpResponse:
     """The message to hand on, or the answer of the first check that fails."""
-    refused = _method(request) or _size(request) or _content_type(request) or _accept(request)
+    refused = _check_method(request) or _check_size(request) or _check_content_type(request) or _check_accept(request)
     if refused:
         return refused
     try:
@@ -54,28 +54,28 @@ def validate_request(request: HttpRequest) -> Inbound | HttpResponse:
         body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
     except (ValueError, RecursionError):
         return rpc_error(400, PARSE_ERROR, "Parse error: the body is not JSON in UTF-8.")
-    return _envelope(message) or _era(request, message) or Inbound(message, _forwarded(request), body)
+    return _check_envelope(message) or _check_era(request, message) or Inbound(message, _select_headers(request), body)
 
 
-def _method(request: HttpRequest) -> HttpResponse | None:
+def _check_method(request: HttpRequest) -> HttpResponse | None:
     # The SDK would answer GET with a stream and hold it open; there is no session that DELETE could end.
     if request.method == "POST":
         return None
     return rpc_error(405, INVALID_REQUEST, f"Method {request.method[:20]} is not allowed; use POST.", allow="POST")
 
 
-def _size(request: HttpRequest) -> HttpResponse | None:
+def _check_size(request: HttpRequest) -> HttpResponse | None:
     if len(request.body) <= MAX_BODY_BYTES:
         return None
     return rpc_error(413, INVALID_REQUEST, f"The request body is larger than {MAX_BODY_BYTES} bytes.")
 
 
-def _content_type(request: HttpRequest) -> HttpResponse | None:
+def _check_content_type(request: HttpRequest) -> HttpResponse | None:
     media_type = request.value("content-type").partition(";")[0].strip().lower()
     return None if media_type == JSON else rpc_error(415, INVALID_REQUEST, f"The content type must be {JSON}.")
 
 
-def _accept(request: HttpRequest) -> HttpResponse | None:
+def _check_accept(request: HttpRequest) -> HttpResponse | None:
     """No header admits everything, as HTTP has it; the SDK would refuse that."""
     accepted = [_media_range(one) for one in request.value("accept").split(",") if one.strip()]
     if not accepted or any(media in _JSON_RANGES and wanted for media, wanted in accepted):
@@ -89,7 +89,7 @@ def _media_range(text: str) -> tuple[str, bool]:
     return media, not any(part.startswith("q=") and not part[2:].strip("0.") for part in parameters)
 
 
-def _envelope(message: Any) -> HttpResponse | None:  # noqa: ANN401 - any JSON value at all may arrive
+def _check_envelope(message: Any) -> HttpResponse | None:  # noqa: ANN401 - any JSON value at all may arrive
     if isinstance(message, list):
         return rpc_error(400, INVALID_REQUEST, "Batches are not served; send one request at a time.")
     if not isinstance(message, dict):
@@ -105,7 +105,7 @@ def _envelope(message: Any) -> HttpResponse | None:  # noqa: ANN401 - any JSON v
     return None
 
 
-def _era(request: HttpRequest, message: Mapping[str, Any]) -> HttpResponse | None:
+def _check_era(request: HttpRequest, message: Mapping[str, Any]) -> HttpResponse | None:
     """The SDK goes by the header alone: a message of the stateless era would be served as one of the handshake era."""
     versions = request.values(VERSION_HEADER)
     meta = (message.get("params") or {}).get("_meta")
@@ -117,7 +117,7 @@ def _era(request: HttpRequest, message: Mapping[str, Any]) -> HttpResponse | Non
     return None
 
 
-def _forwarded(request: HttpRequest) -> tuple[tuple[str, str], ...]:
+def _select_headers(request: HttpRequest) -> tuple[tuple[str, str], ...]:
     """Only what the protocol needs: there are no sessions, and the gateway has dealt with hosts and origins."""
     kept = (
         (name, value)

@@ -48,26 +48,28 @@ _RANK: Final = {"type": ["integer", "null"], "minimum": 1}
 
 def output_schema() -> dict[str, Any]:
     """JSON Schema of every structured result."""
-    forms = (_search(), _read(), _failure(ERROR), _failure(UNAVAILABLE))
+    forms = (_search_schema(), _read_schema(), _failure_schema(ERROR), _failure_schema(UNAVAILABLE))
     return {"type": "object", "properties": {"type": _TEXT}, "required": ["type"], "oneOf": list(forms)}
 
 
-def _search() -> dict[str, Any]:
-    weights = {"anyOf": [{"type": "null"}, _closed(lexical=_SHARE, semantic=_SHARE)]}
-    results = {"type": "array", "maxItems": MAX_RESULTS, "items": _result()}
-    return _closed(type={"const": SEARCH_TYPE}, mode={"enum": list(MODES)}, weights=weights, results=results)
+def _search_schema() -> dict[str, Any]:
+    weights = {"anyOf": [{"type": "null"}, _closed_object(lexical=_SHARE, semantic=_SHARE)]}
+    results = {"type": "array", "maxItems": MAX_RESULTS, "items": _result_schema()}
+    return _closed_object(type={"const": SEARCH_TYPE}, mode={"enum": list(MODES)}, weights=weights, results=results)
 
 
-def _result() -> dict[str, Any]:
-    scores = _closed(score=_SHARE, lexical=_MEASURED, semantic=_MEASURED, lexical_rank=_RANK, semantic_rank=_RANK)
-    return _closed(**_identity(), excerpt=_TEXT, excerpt_offset=_COUNT, scores=scores)
+def _result_schema() -> dict[str, Any]:
+    scores = _closed_object(
+        score=_SHARE, lexical=_MEASURED, semantic=_MEASURED, lexical_rank=_RANK, semantic_rank=_RANK
+    )
+    return _closed_object(**_identity_properties(), excerpt=_TEXT, excerpt_offset=_COUNT, scores=scores)
 
 
-def _read() -> dict[str, Any]:
-    following = _closed(knowledge_item_id=_ID, knowledge_revision_id=_ID, offset=_COUNT)
-    return _closed(
+def _read_schema() -> dict[str, Any]:
+    following = _closed_object(knowledge_item_id=_ID, knowledge_revision_id=_ID, offset=_COUNT)
+    return _closed_object(
         type={"const": READ_TYPE},
-        **_identity(),
+        **_identity_properties(),
         is_current={"type": "boolean"},
         content=_TEXT,
         content_offset=_COUNT,
@@ -79,7 +81,7 @@ def _read() -> dict[str, Any]:
     )
 
 
-def _identity() -> dict[str, Any]:
+def _identity_properties() -> dict[str, Any]:
     """The fields that a search result and a read share."""
     return {
         "knowledge_base_id": _ID,
@@ -92,23 +94,23 @@ def _identity() -> dict[str, Any]:
         "language": _TEXT,
         "published_at": _TEXT,
         "locator": _TEXT,
-        "source": _closed(type=_TEXT, uri=_TEXT, citation=_TEXT),
+        "source": _closed_object(type=_TEXT, uri=_TEXT, citation=_TEXT),
         "reference": {"type": "string", "pattern": "^knowledge://"},
     }
 
 
-def _failure(envelope: str) -> dict[str, Any]:
+def _failure_schema(envelope: str) -> dict[str, Any]:
     codes = sorted({kind.code for kind in KnowledgeError.__subclasses__() if kind.envelope == envelope})
-    error = _closed(
+    error = _closed_object(
         code={"enum": codes},
         message=_TEXT,
         field={"type": ["string", "null"]},
         retryable={"type": "boolean"},
     )
-    return _closed(type={"const": envelope}, error=error)
+    return _closed_object(type={"const": envelope}, error=error)
 
 
-def _closed(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - schemas are plain JSON values
+def _closed_object(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - schemas are plain JSON values
     """An object with exactly these properties."""
     return {
         "type": "object",

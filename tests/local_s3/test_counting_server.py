@@ -29,9 +29,9 @@ def test_a_dataset_is_read_through_it_and_every_request_is_recorded(tmp_path: Pa
     with counted_s3(tmp_path) as server:
         where = Location("s3://bucket", server.options)
         assert asyncio.run(text_of(where, ANA, item(ANA, "notes", "a.md"))) == "Tides."
-        read = server.taken()
+        read = server.take_requests()
         assert {one.kind for one in read} == {"GET", "LIST"}
         assert all(one.end - one.start >= WAIT_SECONDS and one.sent > 0 for one in read)
         assert [one_item for one_item, _ in asyncio.run(found(where, ANA, "tides"))] == [item(ANA, "notes", "a.md")]
-        assert waves(server.taken()) > 0
-        assert server.taken() == []
+        assert waves(server.take_requests()) > 0
+        assert server.take_requests() == []

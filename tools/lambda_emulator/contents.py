@@ -33,8 +33,10 @@ def faults(function: Function, architecture: str) -> list[str]:
     found: list[str] = []
     for folder in (function.folder, *function.layers):
         paths = files_below(folder)
-        found += [f"{folder.name}/{path}: {reason}" for path, reason in _unwanted(paths)]
-        found += [f"{folder.name}/{path}: not for {architecture}" for path in _foreign(folder, paths, architecture)]
+        found += [f"{folder.name}/{path}: {reason}" for path, reason in _find_unwanted(paths)]
+        found += [
+            f"{folder.name}/{path}: not for {architecture}" for path in _find_foreign(folder, paths, architecture)
+        ]
     return found
 
 
@@ -55,14 +57,14 @@ def report(build: Path) -> dict[str, Any]:
     return noted
 
 
-def _unwanted(paths: list[str]) -> Iterator[tuple[str, str]]:
+def _find_unwanted(paths: list[str]) -> Iterator[tuple[str, str]]:
     for path in paths:
         for part in path.split("/"):
             if part in _REASON:
                 yield path, _REASON[part]
 
 
-def _foreign(folder: Path, paths: list[str], architecture: str) -> Iterator[str]:
+def _find_foreign(folder: Path, paths: list[str], architecture: str) -> Iterator[str]:
     for path in filter(is_library, paths):
         opened = zstd.open(folder / path) if path.endswith(".zst") else (folder / path).open("rb")
         with opened as library:

@@ -104,7 +104,7 @@ def tail(log: Path, lines: int = 20) -> str:
     return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
 
 
-def merged(layers: Sequence[Path], target: Path) -> Path:
+def merge_layers(layers: Sequence[Path], target: Path) -> Path:
     """Lay layers over each other as Lambda does, by links where the disk allows it."""
     for layer in layers:
         shutil.copytree(layer, target, dirs_exist_ok=True, copy_function=_link)
@@ -154,8 +154,8 @@ def _environment(function: Function, paths: Sequence[str]) -> dict[str, str]:
 
 
 def _in_namespaces(run: Sequence[str], function: Function, folder: Path) -> list[str]:
-    opt = merged(function.layers, folder / "opt")
-    script = LAYOUT.format(task=_quoted(function.folder), opt=_quoted(opt), command=shlex.join(run))
+    opt = merge_layers(function.layers, folder / "opt")
+    script = LAYOUT.format(task=_quote(function.folder), opt=_quote(opt), command=shlex.join(run))
     return [*(_namespaces() or ()), "sh", "-c", script]
 
 
@@ -204,5 +204,5 @@ def _link(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     return shlex.quote(str(path.absolute()))

@@ -52,7 +52,7 @@ class Sample:
 
     def publish(self) -> None:
         """Publish all documents at their first revision, then the drafts, then archive what is to be archived."""
-        drafts, archived = self._named("draft"), self._named("archive")
+        drafts, archived = self._list_files("draft"), self._list_files("archive")
         for base in self.bases():
             texts = sorted(path for path in base.folder.rglob("*") if path.is_file())
             self._publish(base, base.folder, [path for path in texts if path not in drafts])
@@ -66,7 +66,7 @@ class Sample:
         """Publish the later revisions."""
         for base in self.bases():
             later = self.examples / "revisions" / base.folder.name
-            self._publish(base, later, [path for path in self._named("revise") if path.is_relative_to(later)])
+            self._publish(base, later, [path for path in self._list_files("revise") if path.is_relative_to(later)])
 
     def bases(self) -> Iterator[Base]:
         """The bases; each is named after the one folder that its documents lie in."""
@@ -100,7 +100,7 @@ class Sample:
             reported = self.run("publish", *map(str, texts), "--root", str(root), *base.options, *options)
             self.say(f"{base.title}: {reported.splitlines()[-1]}")
 
-    def _named(self, key: str) -> list[Path]:
+    def _list_files(self, key: str) -> list[Path]:
         return [self.examples / name for name in self._manifest[key]]
 
     @property

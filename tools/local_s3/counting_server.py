@@ -73,7 +73,7 @@ class CountedS3:
             "aws_secret_access_key": "testing",
         }
 
-    def taken(self) -> list[Request]:
+    def take_requests(self) -> list[Request]:
         """Requests since the last call, in order of their start."""
         line = http.client.HTTPConnection("127.0.0.1", self.port)
         line.request("GET", RECORD)
@@ -110,31 +110,31 @@ class _Server:
         """Serve one connection."""
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
-                writer.write(await self._served(head.decode("latin-1")))
+                writer.write(await self._serve_request(head.decode("latin-1")))
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
-    async def _served(self, head: str) -> bytes:
+    async def _serve_request(self, head: str) -> bytes:
         start = time.monotonic()
         request, *lines = head.strip().split("\r\n")
         method, target, _ = request.split(" ")
         if target == RECORD:
-            return self._told()
+            return self._report()
         await asyncio.sleep(WAIT_SECONDS)
         url = urlsplit(target)
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         ranged = next((line.partition("=")[2] for line in lines if line.lower().startswith("range:")), "")
         key = unquote(url.path).strip("/")
         kind = "LIST" if "list-type" in query else method
-        answer = self._listed(key, query) if kind == "LIST" else self._object(method, key, ranged)
+        answer = self._list_bucket(key, query) if kind == "LIST" else self._object(method, key, ranged)
         self._record.append(Request(start, time.monotonic(), kind, _key(key, query, ranged), len(answer.body)))
-        return _written(answer)
+        return _encode(answer)
 
-    def _told(self) -> bytes:
+    def _report(self) -> bytes:
         made = [[one.start, one.end, one.kind, one.key, one.sent] for one in self._record]
         self._record = []
-        return _written(_Answer(_OK, json.dumps(made).encode()))
+        return _encode(_Answer(_OK, json.dumps(made).encode()))
 
     def _object(self, method: str, key: str, ranged: str) -> _Answer:
         path = self._root / key
@@ -153,7 +153,7 @@ class _Server:
         with path.open("rb") as file:
             return _Answer(_PARTIAL, os.pread(file.fileno(), last - first + 1, first), headers)
 
-    def _listed(self, bucket: str, query: Mapping[str, str]) -> _Answer:
+    def _list_bucket(self, bucket: str, query: Mapping[str, str]) -> _Answer:
         prefix, after = query.get("prefix", ""), query.get("continuation-token") or query.get("start-after", "")
         keys, folders = self._below(bucket, prefix, one_level="delimiter" in query)
         page = int(query.get("max-keys", _PAGE))
@@ -198,7 +198,7 @@ def _bounds(ranged: str, size: int) -> tuple[int, int]:
     return int(first), min(int(last), size - 1) if last else size - 1
 
 
-def _written(answer: _Answer) -> bytes:
+def _encode(answer: _Answer) -> bytes:
     headers = {"Content-Length": str(len(answer.body) if answer.length is None else answer.length)}
     lines = [f"{name}: {value}" for name, value in {**headers, **(answer.headers or {})}.items()]
     return "\r\n".join([f"HTTP/1.1 {answer.status}", *lines, "", ""]).encode() + answer.body

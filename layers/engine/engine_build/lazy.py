@@ -54,7 +54,7 @@ def lazy(text: str, name: str, package: str) -> str:
     waiting = [node for node in tree.body if _collect(node, name, package, sources)]
     if not sources:
         raise UnexpectedError(f"it imports nothing from {package}")
-    if used := sorted(_used(tree, waiting) & set(sources)):
+    if used := sorted(_find_used_names(tree, waiting) & set(sources)):
         raise UnexpectedError(f"it uses {', '.join(used)}")
     lines = text.splitlines()
     for node in waiting:
@@ -78,7 +78,7 @@ def _collect(node: ast.stmt, name: str, package: str, sources: dict[str, tuple[s
     return False
 
 
-def _used(tree: ast.Module, waiting: list[ast.stmt]) -> set[str]:
+def _find_used_names(tree: ast.Module, waiting: list[ast.stmt]) -> set[str]:
     """Names that the module's own code looks up, its annotations aside."""
     left_out = {id(part) for node in [*waiting, *_annotations(tree)] for part in ast.walk(node)}
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in left_out}

@@ -100,29 +100,29 @@ class Store:
         if not can_connect(self.uri):
             return None
         try:
-            return Table(name, self._caller, await self._caller.run(lambda: self._opened(name)), self._opened)
+            return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
         except MissingTableError:
             return None
 
     async def create(self, name: str, schema: pa.Schema) -> Table:
         """A new empty table, or the one that another writer has just created."""
-        await self._caller.run(lambda: self._created(name, schema))
-        return Table(name, self._caller, await self._caller.run(lambda: self._opened(name)), self._opened)
+        await self._caller.run(lambda: self._create_table(name, schema))
+        return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
 
     async def drop(self, name: str) -> None:
         """Remove a table and its files; one that is not there is fine."""
         try:
-            await self._caller.run(lambda: self._dropped(name))
+            await self._caller.run(lambda: self._drop_table(name))
         except MissingTableError:
             return
 
-    async def _connected(self) -> AsyncConnection:
+    async def _connect(self) -> AsyncConnection:
         if self._connection is None:
             self._connection = await lancedb.connect_async(self.uri, storage_options=self._options)
         return self._connection
 
     async def _names(self) -> list[str]:
-        connection = await self._connected()
+        connection = await self._connect()
         page = await connection.list_tables()
         names = list(page.tables)
         while page.page_token:
@@ -130,14 +130,14 @@ class Store:
             names += page.tables
         return names
 
-    async def _opened(self, name: str) -> AsyncTable:
-        return await (await self._connected()).open_table(name)
+    async def _open_table(self, name: str) -> AsyncTable:
+        return await (await self._connect()).open_table(name)
 
-    async def _created(self, name: str, schema: pa.Schema) -> None:
-        await (await self._connected()).create_table(name, schema=schema, exist_ok=True)
+    async def _create_table(self, name: str, schema: pa.Schema) -> None:
+        await (await self._connect()).create_table(name, schema=schema, exist_ok=True)
 
-    async def _dropped(self, name: str) -> None:
-        await (await self._connected()).drop_table(name)
+    async def _drop_table(self, name: str) -> None:
+        await (await self._connect()).drop_table(name)
 
 
 class Table:
@@ -149,7 +149,7 @@ class Table:
         self.name = name
         self._caller = caller
         self._handle = handle
-        self._opened = opened
+        self._open_table = opened
 
     async def schema(self) -> pa.Schema:
         """Arrow schema, metadata included."""
@@ -247,7 +247,7 @@ class Table:
         if version is None:
             await cast("Any", self._handle).checkout_latest()
             return self._handle
-        table = await self._opened(self.name)
+        table = await self._open_table(self.name)
         await table.checkout(version)
         return table
 
@@ -258,7 +258,7 @@ def _removing(builder: Any, delete: Where | None) -> Any:  # noqa: ANN401 - as a
 
 def _scalar_index(column: str) -> FTS | Bitmap | BTree:
     if column == "terms":
-        # Words are settled before they reach the index: it splits at blanks and does nothing else.
+        # Terms are analyzed before they reach the index: it splits at spaces and does nothing else.
         plain: dict[str, Any] = {"stem": False, "remove_stop_words": False, "ascii_folding": False, "lower_case": False}
         return FTS(base_tokenizer="whitespace", max_token_length=None, **plain)
     return BTree() if column == "place" else Bitmap()

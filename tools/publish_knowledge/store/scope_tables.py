@@ -151,19 +151,19 @@ class ScopeTables:
     async def current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:
         """Ranges of the passages in `current` of a base or of the scope."""
         rows = await self.current.rows(_of_base(PASSAGE, base_id), _RANGE_COLUMNS, at)
-        return _grouped(rows)
+        return _group_ranges(rows)
 
     async def archive_ranges(self) -> Ranges:
         """Ranges of all passages in `revisions`."""
         rows = await self.revisions.rows({"kind": PASSAGE}, _RANGE_COLUMNS)
-        return _grouped(rows)
+        return _group_ranges(rows)
 
 
 def _of_base(kind: str, base_id: str | None) -> Where:
     return {"kind": kind} if base_id is None else {"kind": kind, "base_id": base_id}
 
 
-def _grouped(rows: pa.Table) -> Ranges:
+def _group_ranges(rows: pa.Table) -> Ranges:
     found: Ranges = {}
     for row in rows.sort_by([("ordinal", "ascending")]).to_pylist():
         found.setdefault((row["item_id"], row["revision_id"]), []).append((row["start"], row["end"]))

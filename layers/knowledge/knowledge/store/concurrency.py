@@ -22,7 +22,7 @@ async def gather_all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     finally:
-        await _cancelled(tasks)
+        await _cancel_pending(tasks)
     _raise_first(task for task in tasks if task in done)
     return [task.result() for task in tasks]
 
@@ -33,7 +33,7 @@ async def gather_pair(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any,
     return results[0], results[1]
 
 
-async def _cancelled(tasks: list[asyncio.Task[T]]) -> None:
+async def _cancel_pending(tasks: list[asyncio.Task[T]]) -> None:
     pending = [task for task in tasks if not task.done()]
     for task in pending:
         task.cancel()
