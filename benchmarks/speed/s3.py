@@ -109,9 +109,9 @@ class Asker:
         return [await self._cost(call) for _ in range(times)]
 
     async def _cost(self, call: Call) -> Cost:
-        await asyncio.to_thread(self.store.taken)
+        await asyncio.to_thread(self.store.take_requests)
         await call()
-        made = await asyncio.to_thread(self.store.taken)
+        made = await asyncio.to_thread(self.store.take_requests)
         return Cost(waves(made), len(made), sum(one.sent for one in made))
 
     @asynccontextmanager
