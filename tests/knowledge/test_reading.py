@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import lancedb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from knowledge.errors import ResourceUnavailableError
+from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.requests import ReadRequest
 from publish_knowledge.publishing.lifecycle import archive_item
 from tests.support.datasets import ANA, BEN, SUPPORT, Location, build, document, item, put, put_one, within
@@ -97,6 +98,17 @@ async def test_every_reason_for_not_reading_is_the_same_refusal(folder: Location
                 await reader.read([ANA, SUPPORT], request)
             assert (str(refusal.value), refusal.value.field) == (str(ResourceUnavailableError()), None)
         assert (await reader.read([ANA, SUPPORT], ReadRequest(mine, base_id="notes"))).content == "Mine."
+
+
+async def test_a_revision_whose_text_is_lost_is_an_outage_and_not_an_empty_text(folder: Location) -> None:
+    old = await put_one(folder, ANA, "notes", document("a.md", "First text.\n"))
+    await put_one(folder, ANA, "notes", document("a.md", "Second text.\n"))
+    connection = await lancedb.connect_async(folder.uri)
+    await (await connection.open_table(ANA.revisions_table)).delete("true")
+    async with service(folder) as reader:
+        with pytest.raises(StorageUnavailableError):
+            await reader.read([ANA], ReadRequest(old.item_id, old.revision_id))
+        assert (await reader.read([ANA], ReadRequest(old.item_id))).content == "Second text.\n"
 
 
 TEXTS = st.text(st.sampled_from("aé\u0301 \r\n\0あ漢👩\u200d🇪.#-`"), min_size=1, max_size=4000)

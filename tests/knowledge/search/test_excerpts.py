@@ -1,4 +1,4 @@
-"""Excerpts: exact slices around the evidence."""
+"""Excerpts: exact slices around the words that match."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILLER = {
     "de": "Der Ausschuss tagte erneut und entschied vor dem Mittagessen kaum etwas. ",
     "ja": "委員会は再び開かれたが、昼食までにはほとんど何も決まらなかった。",
 }
-EVIDENCE = {
+MATCHES = {
     "en": ("Reset the router password with the paper clip.", "router passwords"),
     "es": ("Restablezca la contraseña del enrutador con un clip.", "contrasena enrutador"),
     "pt": ("Redefina a configuração do roteador com um clipe.", "configuracao roteador"),
@@ -27,8 +27,8 @@ EVIDENCE = {
 
 @pytest.mark.parametrize("language", FILLER)
 @pytest.mark.parametrize("before", [0, 9, 40])
-def test_the_evidence_is_inside_and_the_slice_is_exact(language: str, before: int) -> None:
-    sentence, query = EVIDENCE[language]
+def test_the_match_is_inside_and_the_slice_is_exact(language: str, before: int) -> None:
+    sentence, query = MATCHES[language]
     text = FILLER[language] * before + sentence + " " + FILLER[language] * 30
     found = extract_excerpt(text, frozenset(analyze_query(query).terms))
     assert text[found.offset : found.offset + len(found.text)] == found.text
@@ -38,14 +38,14 @@ def test_the_evidence_is_inside_and_the_slice_is_exact(language: str, before: in
 
 @pytest.mark.parametrize("language", ["en", "es", "pt", "de"])
 def test_words_are_not_cut(language: str) -> None:
-    sentence, query = EVIDENCE[language]
+    sentence, query = MATCHES[language]
     text = FILLER[language] * 11 + sentence + " " + FILLER[language] * 30
     found = extract_excerpt(text, frozenset(analyze_query(query).terms))
     around = text[found.offset - 1] + text[found.offset + len(found.text)]
     assert not any(mark.isalnum() for mark in around)
 
 
-def test_without_evidence_the_passage_is_shown_from_its_start() -> None:
+def test_without_a_match_the_passage_is_shown_from_its_start() -> None:
     text = FILLER["en"] * 30
     assert extract_excerpt(text, frozenset()).offset == 0
 

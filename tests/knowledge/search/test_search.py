@@ -35,10 +35,10 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(params=["held", "asked row by row"], autouse=True)
+@pytest.fixture(params=["in memory", "row by row"], autouse=True)
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small scopes are held in memory, large ones are not: each test runs as if its scopes were either."""
-    if request.param != "held":
+    """Run each test with its scopes cached in memory, as small ones are, and queried row by row, as large ones are."""
+    if request.param != "in memory":
         monkeypatch.setattr("knowledge.store.scope_cache.SMALL_SCOPE_ROWS", 0)
 
 
@@ -198,13 +198,19 @@ async def test_an_answer_is_what_is_retrieved_fused_and_shown(folder: Location) 
     await on_snapshots(folder, [ANA], compare)
 
 
-async def test_unreadable_items_make_room_for_the_next(folder: Location) -> None:
+async def test_items_that_are_not_readable_make_room_for_the_next(folder: Location) -> None:
     await put(folder, ANA, "notes", TEXTS)
-    await put(folder, ANA, "old", {"old.md": "Reset the router, router, router."})
-    await within(folder, archive_base, ANA, "old")
-    async with service(folder) as reader:
-        for mode in MODES:
-            assert paths(await reader.search([ANA], SearchRequest("router", mode=mode, max_results=1))) == ["router.md"]
+    await put(folder, ANA, "other", {"first.md": "Router, router, router."})
+    query = analyze_query("router")
+
+    async def archive(snapshots: list[Snapshot]) -> None:
+        (found,) = await retrieve(snapshots, SearchRequest("router", mode="lexical"), query, None)
+        ranked = fuse([found], query, "lexical", 0.5)
+        archived = replace(found, archived_bases=frozenset({"other"}))
+        first = [await show([one], ranked, query, 1) for one in (found, archived)]
+        assert [hit.revision.source_uri for hits in first for hit in hits] == ["first.md", "router.md"]
+
+    await on_snapshots(folder, [ANA], archive)
 
 
 async def test_a_passage_whose_text_is_lost_is_an_outage_and_not_a_shorter_list(folder: Location) -> None:

@@ -37,7 +37,7 @@ FINDING: Final = {
     "field and range": ("title:refund [a TO z] {1 TO 2}", "refunds.md"),
     "sql": ("refund'; DROP TABLE passages; --", "refunds.md"),
     "code": ("refund = lambda x: x[0] if x else None  # {%&\\n}", "refunds.md"),
-    "blanks of many kinds": ("\trefund\u00a0\u2003parcel\r\n\u3000depot\u200b", "refunds.md"),
+    "whitespace of many kinds": ("\trefund\u00a0\u2003parcel\r\n\u3000depot\u200b", "refunds.md"),
     "as long as it may be": (LONG_WORDS, "refunds.md"),
     "one long word and a short one": ("x" * 1_900 + " refund", "refunds.md"),
     "scripts mixed": ("返品 refund Привет שלום مرحبا", "refunds.md"),
@@ -78,7 +78,7 @@ ANY: Final = {
     "accents without a letter": "\u0301\u0308" * 20,
     "a private character": "\ue000",
     "an unassigned one": "\U000e0fff",
-    "blanks that are not white": "\u200b\u2060\ufeff",
+    "invisible characters that are not whitespace": "\u200b\u2060\ufeff",
     "a letter that grows when folded": "ŉǰΐΰßﬀẖİ",
     "one word in a script without stems": "ประเทศไทย",
     "a ligature of a whole phrase": "ﷺ",
@@ -116,9 +116,9 @@ def assert_sound(answer: SearchAnswer) -> None:
         assert len(hit.excerpt) <= EXCERPT_CHARS
 
 
-@pytest.mark.parametrize("strangeness", FINDING)
-async def test_strange_signs_around_words_do_not_hide_them(published: Location, strangeness: str) -> None:
-    query, path = FINDING[strangeness]
+@pytest.mark.parametrize("kind", FINDING)
+async def test_unusual_characters_around_words_do_not_hide_them(published: Location, kind: str) -> None:
+    query, path = FINDING[kind]
     assert len(query) <= LONGEST
     found = await answers(published, query)
     assert path in paths(found["lexical"])[:4]  # the two scopes hold every text, and a question may match two
@@ -126,9 +126,9 @@ async def test_strange_signs_around_words_do_not_hide_them(published: Location, 
         assert set(paths(found[mode])) == set(TEXTS), mode
 
 
-@pytest.mark.parametrize("strangeness", ANY)
-async def test_a_question_without_topic_gets_an_answer_or_an_empty_list(published: Location, strangeness: str) -> None:
-    query = ANY[strangeness]
+@pytest.mark.parametrize("kind", ANY)
+async def test_a_question_without_topic_gets_an_answer_or_an_empty_list(published: Location, kind: str) -> None:
+    query = ANY[kind]
     assert len(query) <= LONGEST
     found = await answers(published, query)
     for mode in ("hybrid", "rrf", "semantic"):
