@@ -16,7 +16,7 @@ UV := uv==0.13.9
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test quick campaign check conformance cost serve bench eval lock lint-template build size invoke clean
+.PHONY: help setup demo test quick campaign check conformance cost serve bench eval lock lint-template wheel build size invoke clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
@@ -65,6 +65,9 @@ lint-template: .venv-deploy/.installed .venv-audit/.installed ## Check the deplo
 	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 .venv-deploy/bin/sam validate --lint
 	@.venv-deploy/bin/cfn-lint --include-checks I --non-zero-exit-code informational --template template.yaml
 	@.venv-audit/bin/checkov --config-file .checkov.yaml
+
+wheel: .venv/.installed ## Build the wheel, install it into an empty environment and use it (PYTHON=python3.13)
+	@$(RUN) -m tests.wheel --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 
 build: .aws-sam/$(ARCH).stamp ## Build the deployment package (ARCH=arm64 or x86_64)
 	@rm -rf .aws-sam/build && cp -R .aws-sam/$(ARCH) .aws-sam/build
