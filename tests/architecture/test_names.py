@@ -85,6 +85,24 @@ def written_wrongly(files: Iterable[tuple[str, str]]) -> list[str]:
     ]
 
 
+def unnamed_assertions(files: Iterable[tuple[str, str]]) -> list[str]:
+    """Helpers of tests that assert and return nothing, but are not called so."""
+    return [
+        f"{path}:{node.lineno} {node.name}"
+        for path, text in files
+        for node in ast.parse(text).body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if not node.name.startswith(("test_", "assert_")) and not node.decorator_list
+        if _asserts(node) and ast.unparse(node.returns or ast.Constant(None)) == "None"
+    ]
+
+
+def _asserts(node: ast.AST) -> bool:
+    """Whether the end of a function is an assertion: one on the way may only please the type checker."""
+    last = node.body[-1] if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else node
+    return any(isinstance(one, ast.Assert) for one in ast.walk(last))
+
+
 def code() -> Iterator[tuple[str, str]]:
     return ((path, text) for path, text in tracked_texts() if path.endswith(".py") and path.startswith(_CHECKED))
 
@@ -118,3 +136,12 @@ def test_an_image_in_prose_is_caught() -> None:
         "a.md:3 House rules: say architecture tests",
         "a.md:3 for good: say permanently",
     ]
+
+
+def test_helpers_that_assert_say_so() -> None:
+    assert unnamed_assertions(one for one in code() if one[0].startswith("tests/")) == []
+
+
+def test_a_helper_that_asserts_under_another_name_is_caught() -> None:
+    source = "def check(found: int) -> None:\n    assert found\ndef count() -> int:\n    assert 1\n    return 1\n"
+    assert unnamed_assertions([("a.py", source)]) == ["a.py:1 check"]

@@ -41,7 +41,7 @@ def handler_for(where: Location) -> Handler:
     return switched_on(where.uri, storage_options=where.options)
 
 
-def refused_in_time(handler: Handler, arguments: Mapping[str, object]) -> None:
+def assert_refused_in_time(handler: Handler, arguments: Mapping[str, object]) -> None:
     started = time.monotonic()
     envelope = envelope_of(handler(rest_event(tool_call(arguments)), Context(REMAINING_MS)))
     assert envelope["type"] == "knowledge_unavailable", envelope
@@ -55,7 +55,7 @@ def test_a_fault_when_opening_is_said(s3_server: S3Server, bucket: Location, fau
     build(bucket, {(ANA, "notes"): TEXTS})
     with handler_for(bucket) as handler:
         with FAULTS[fault](s3_server):
-            refused_in_time(handler, QUERY)
+            assert_refused_in_time(handler, QUERY)
         assert len(call(handler, QUERY)["results"]) == 2
 
 
@@ -65,10 +65,10 @@ def test_a_fault_between_two_queries_is_said(s3_server: S3Server, bucket: Locati
     with handler_for(bucket) as handler:
         found = call(handler, QUERY)["results"]
         with FAULTS[fault](s3_server):
-            refused_in_time(handler, {"query": "settings in words", "mode": "semantic"})
+            assert_refused_in_time(handler, {"query": "settings in words", "mode": "semantic"})
             # Named by its revision: the current one of a small scope is in memory for three seconds.
             names = ("knowledge_item_id", "knowledge_revision_id")
-            refused_in_time(handler, {name: found[0][name] for name in names} | {"offset": 5000})
+            assert_refused_in_time(handler, {name: found[0][name] for name in names} | {"offset": 5000})
         assert call(handler, QUERY)["results"] == found
 
 
@@ -79,7 +79,7 @@ def test_a_fault_while_looking_for_something_newer_is_said(s3_server: S3Server, 
         call(handler, QUERY)
         time.sleep(REFRESH_SECONDS + 0.1)
         with FAULTS[fault](s3_server):
-            refused_in_time(handler, QUERY)
+            assert_refused_in_time(handler, QUERY)
 
 
 @pytest.mark.parametrize("after", [1, 2, 4, 7, 11])
@@ -93,7 +93,7 @@ def test_a_fault_in_the_middle_of_a_query_is_said(s3_server: S3Server, bucket: L
         return 503 if served > after else None
 
     with handler_for(bucket) as handler, s3_server.hooked(later):
-        refused_in_time(handler, QUERY)
+        assert_refused_in_time(handler, QUERY)
 
 
 def test_a_dead_port_is_said() -> None:
@@ -102,12 +102,12 @@ def test_a_dead_port_is_said() -> None:
         port = unused.getsockname()[1]
         options = storage_options_from({"AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{port}", "AWS_REGION": "eu-west-1"})
         with handler_for(Location("s3://somewhere/data", options)) as handler:
-            refused_in_time(handler, QUERY)
+            assert_refused_in_time(handler, QUERY)
 
 
 def test_a_missing_bucket_is_said(bucket: Location) -> None:
     with handler_for(Location("s3://no-such-bucket/data", bucket.options)) as handler:
-        refused_in_time(handler, QUERY)
+        assert_refused_in_time(handler, QUERY)
 
 
 def test_a_place_without_the_dataset_marker_is_not_an_empty_dataset(location: Location, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_place_without_the_dataset_marker_is_not_an_empty_dataset(location: Lo
     for uri in places:
         with handler_for(Location(uri, location.options)) as handler:
             for arguments in (QUERY, {"knowledge_item_id": "ki_any"}):
-                refused_in_time(handler, arguments)
+                assert_refused_in_time(handler, arguments)
     assert not (tmp_path / "missing").exists()
 
 
@@ -127,7 +127,7 @@ def test_a_dataset_that_is_emptied_under_a_running_process_is_not_an_empty_one(f
         Path(folder.uri).rename(folder.uri + "-away")
         Path(folder.uri).mkdir()
         time.sleep(REFRESH_SECONDS + 0.1)
-        refused_in_time(handler, QUERY)
+        assert_refused_in_time(handler, QUERY)
 
 
 def test_a_dataset_of_another_model_is_a_mismatch_and_not_retryable(location: Location) -> None:

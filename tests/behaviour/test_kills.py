@@ -31,7 +31,7 @@ async def texts_at(where: Location) -> dict[str, str]:
     return {path: answer.content for path, answer in answers.items() if answer is not None}
 
 
-async def sound(where: Location, texts: dict[str, str]) -> None:
+async def assert_sound(where: Location, texts: dict[str, str]) -> None:
     """All is published once, and nothing is left over."""
     assert await texts_at(where) == texts
     async with where.store() as store:
@@ -43,7 +43,7 @@ async def sound(where: Location, texts: dict[str, str]) -> None:
         assert len(await tables.archive_ranges()) == len(await tables.history_of(None))
 
 
-async def died(where: Location, before: dict[str, str], after: dict[str, str]) -> None:
+async def assert_each_old_or_new(where: Location, before: dict[str, str], after: dict[str, str]) -> None:
     """What a reader meets after a kill: each text as it was or as it was to be, never a mixture, never an error."""
     seen = await texts_at(where)
     for path in before.keys() | after.keys():
@@ -68,7 +68,7 @@ def test_a_first_publish_killed_before_any_write_is_completed_by_the_next(s3_ser
     for number in range(3, FIRST_WRITES, 5):
         where = new_bucket(s3_server)
         assert dies_at_write(s3_server, task(where, NEW), number)
-        asyncio.run(completed(where, {}, NEW))
+        asyncio.run(assert_completed(where, {}, NEW))
 
 
 def test_before_the_first_publish_has_written_its_marker_nothing_is_served(s3_server: S3Server) -> None:
@@ -84,7 +84,7 @@ def test_a_publish_over_old_texts_killed_before_any_write_is_completed_by_the_ne
         asyncio.run(ready(where))
         if not dies_at_write(s3_server, task(where, NEW), number):
             break
-        asyncio.run(completed(where, OLD, NEW))
+        asyncio.run(assert_completed(where, OLD, NEW))
     assert number > 5
 
 
@@ -94,7 +94,7 @@ def test_a_draft_killed_before_any_write_never_shows(s3_server: S3Server) -> Non
         asyncio.run(ready(where))
         if not dies_at_write(s3_server, task(where, DRAFT, draft=True), number):
             break
-        asyncio.run(completed(where, OLD, OLD, draft=DRAFT))
+        asyncio.run(assert_completed(where, OLD, OLD, draft=DRAFT))
     assert number > 3
 
 
@@ -104,7 +104,7 @@ def test_a_publish_on_disk_killed_before_any_call_of_the_library_is_completed_by
         asyncio.run(ready(where))
         if not dies_at_call(task(where, NEW), number):
             break
-        asyncio.run(completed(where, OLD, NEW))
+        asyncio.run(assert_completed(where, OLD, NEW))
     assert number > 5
 
 
@@ -112,13 +112,13 @@ async def ready(where: Location) -> None:
     await put(where, ANA, DISK_BASE, OLD)
 
 
-async def completed(
+async def assert_completed(
     where: Location, before: dict[str, str], after: dict[str, str], draft: dict[str, str] | None = None
 ) -> None:
     """Look as a reader does, run the same command again, and look at everything."""
-    await died(where, before, after)
+    await assert_each_old_or_new(where, before, after)
     await put(where, ANA, DISK_BASE, draft or after, draft=draft is not None)
     if draft:
         assert await texts_at(where) == after
     else:
-        await sound(where, after)
+        await assert_sound(where, after)

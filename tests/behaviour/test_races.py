@@ -50,11 +50,11 @@ async def head_of(where: Location, item_id: str) -> ItemHead:
         return head
 
 
-async def sound(where: Location) -> None:
+async def assert_sound(where: Location) -> None:
     assert await within(where, examine) == ()
 
 
-async def settled(where: Location, texts: tuple[str, ...], outcomes: list[ItemOutcome]) -> None:
+async def assert_reconciled(where: Location, texts: tuple[str, ...], outcomes: list[ItemOutcome]) -> None:
     """One text won, both were published, and whoever wrote over the other said so."""
     winner = await head_of(where, outcomes[0].item_id)
     by_revision = {outcome.revision_id: text for outcome, text in zip(outcomes, texts, strict=True)}
@@ -75,8 +75,8 @@ def test_two_publishers_of_one_new_item_leave_one_and_the_later_reports_the_othe
     async def story() -> None:
         for trial in trials_at(location):
             outcomes = await rivals(location, f"{trial}.md", ONE, TWO)
-            await settled(location, (ONE, TWO), outcomes)
-        await sound(location)
+            await assert_reconciled(location, (ONE, TWO), outcomes)
+        await assert_sound(location)
 
     asyncio.run(story())
 
@@ -86,8 +86,8 @@ def test_two_publishers_of_one_existing_item_leave_one_and_the_later_reports_the
         await put(location, ANA, "notes", {"a.md": "Before all."})
         for trial in trials_at(location):
             texts = (f"{ONE}{trial}", f"{TWO}{trial}")
-            await settled(location, texts, await rivals(location, "a.md", *texts))
-        await sound(location)
+            await assert_reconciled(location, texts, await rivals(location, "a.md", *texts))
+        await assert_sound(location)
 
     asyncio.run(story())
 
@@ -101,7 +101,7 @@ def test_publishers_of_the_same_revision_double_nothing_and_lose_nothing(locatio
             assert {outcome.action for outcome in outcomes} <= {"created", "changed", "unchanged"}
             assert await text_of(location, ANA, item(ANA, "notes", "a.md")) == text
             assert (await head_of(location, outcomes[0].item_id)).sequence == trial + 1
-        await sound(location)
+        await assert_sound(location)
 
     asyncio.run(story())
 
@@ -119,7 +119,7 @@ def test_archiving_and_publishing_an_item_end_in_one_of_the_two_and_no_revision_
             assert await text_of(location, ANA, a_id) == (text if head.state == "published" else None)
             await within(location, restore_item, ANA, a_id)
             assert await text_of(location, ANA, a_id) == text
-        await sound(location)
+        await assert_sound(location)
 
     asyncio.run(story())
 
@@ -133,7 +133,7 @@ def test_restoring_and_publishing_an_item_never_bring_back_the_older_text(locati
             await within(location, archive_item, ANA, a_id)
             await at_once(rivals(location, "a.md", text), within(location, restore_item, ANA, a_id))
             assert await text_of(location, ANA, a_id) == text
-        await sound(location)
+        await assert_sound(location)
 
     asyncio.run(story())
 
@@ -159,12 +159,12 @@ def test_a_new_item_published_while_its_base_is_archived_is_not_readable_until_i
             )
             assert await text_of(location, ANA, item(ANA, base, path)) is None
             if trial % 5 == 0:
-                await sound(location)
+                await assert_sound(location)
             await within(location, restore_base, ANA, base)
             expected = None if outcome is None else ONE
             assert await text_of(location, ANA, item(ANA, base, path)) == expected
             assert await text_of(location, ANA, item(ANA, base, "first.md")) == "Here before."
-        await sound(location)
+        await assert_sound(location)
 
     asyncio.run(story())
 
@@ -183,7 +183,7 @@ def test_a_base_restored_beside_publishers_has_all_that_was_published(location: 
             assert await text_of(location, ANA, item(ANA, "notes", path)) == (None if outcome is None else ONE)
             assert await text_of(location, ANA, item(ANA, "notes", "b.md")) == TWO
             assert await text_of(location, ANA, item(ANA, "notes", "c.md")) is None
-        await sound(location)
+        await assert_sound(location)
 
     asyncio.run(story())
 
@@ -244,6 +244,6 @@ def test_readers_beside_publishing_and_optimizing_always_get_one_whole_text(
             await at_once(*beside)
         assert watcher.wrong == []
         assert watcher.reads > 1
-        await sound(location)
+        await assert_sound(location)
 
     asyncio.run(story())

@@ -50,17 +50,17 @@ def items(sample: Sample) -> dict[str, Json]:
     return {path: item for base in sample.bases() for path, item in sample.items(base).items()}
 
 
-def check(found: object, expected: object, where: str = "answer") -> None:
+def assert_holds(found: object, expected: object, where: str = "answer") -> None:
     """The comparison that `events/README.md` describes."""
     if isinstance(expected, dict):
         assert isinstance(found, dict), where
         for key, value in expected.items():
             assert key in found, f"{where} has no {key}"
-            check(found[key], value, f"{where}.{key}")
+            assert_holds(found[key], value, f"{where}.{key}")
     elif isinstance(expected, list):
         assert isinstance(found, list), where
         for number, value in enumerate(expected):
-            check(found[number], value, f"{where}[{number}]")
+            assert_holds(found[number], value, f"{where}[{number}]")
     else:
         assert found == expected, where
 
@@ -70,7 +70,7 @@ def test_every_event_gets_the_answer_that_is_written_beside_it(handler: Handler,
     kind = json.loads(path.read_text(encoding="utf-8"))
     assert set(kind) == {"description", "event", "expected"}
     answer = handler(kind["event"], Context())
-    check({**answer, "body": json.loads(answer["body"] or "null")}, kind["expected"])
+    assert_holds({**answer, "body": json.loads(answer["body"] or "null")}, kind["expected"])
 
 
 def test_there_are_events_of_every_kind() -> None:
@@ -78,11 +78,11 @@ def test_there_are_events_of_every_kind() -> None:
 
 
 def test_the_comparison_of_events_catches_differences() -> None:
-    check({"a": [1, 2], "b": None}, {"a": [1]})
+    assert_holds({"a": [1, 2], "b": None}, {"a": [1]})
     wrong: Json
     for wrong in ({"a": [2]}, {"a": {"x": 1}}, {"c": None}, {"b": []}, {"b": 0}):
         with pytest.raises(AssertionError):
-            check({"a": [1, 2], "b": None}, wrong)
+            assert_holds({"a": [1, 2], "b": None}, wrong)
 
 
 def test_the_demonstration_shows_every_step_and_ends_well(demonstrated: Demonstrated) -> None:

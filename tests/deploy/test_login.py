@@ -112,7 +112,7 @@ async def log_in_and_call(stack: Running, era: Era) -> tuple[Json, list[str]]:
     return found, transport.requests
 
 
-def check_login(stack: Running, issuer: Issuer, found: Json, requests: list[str]) -> None:
+def assert_logged_in(stack: Running, issuer: Issuer, found: Json, requests: list[str]) -> None:
     """One login, for this resource and this scope, found by way of the challenge alone; and the right answer."""
     assert [(one["resource"], one["scope"]) for one in issuer.logins] == [(stack.address, "knowledge:read")]
     assert requests[:2] == [f"POST {stack.address} 401", f"GET {stack.gateway.stack.outputs['MetadataUrl']} 200"]
@@ -122,7 +122,7 @@ def check_login(stack: Running, issuer: Issuer, found: Json, requests: list[str]
 @pytest.mark.parametrize("era", ERAS)
 def test_the_python_client_logs_in(stack: Running, issuer: Issuer, era: Era) -> None:
     found, requests = asyncio.run(log_in_and_call(stack, era))
-    check_login(stack, issuer, found, requests)
+    assert_logged_in(stack, issuer, found, requests)
 
 
 @pytest.fixture(scope="module")
@@ -142,4 +142,4 @@ def test_the_typescript_client_logs_in(stack: Running, issuer: Issuer, node: str
     assert done.returncode == 0, done.stderr
     reported = json.loads(done.stdout)
     assert reported["tools"] == ["search_knowledge"]
-    check_login(stack, issuer, reported["result"], reported["requests"])
+    assert_logged_in(stack, issuer, reported["result"], reported["requests"])

@@ -31,7 +31,7 @@ async def published(where: Location) -> None:
     await put(where, ANA, "notes", {"a.md": RIVER})
 
 
-async def damaged(where: Location, damage: Damage) -> None:
+async def assert_damaged(where: Location, damage: Damage) -> None:
     async with where.store() as store:
         tables = await open_scope(store, ANA)
         assert tables is not None
@@ -101,7 +101,7 @@ def test_a_fault_is_found_and_mended(folder: Location, damage: Damage, expected:
     async def story() -> None:
         await published(folder)
         assert await codes(folder) == []
-        await damaged(folder, damage)
+        await assert_damaged(folder, damage)
         findings = await within(folder, examine)
         assert [finding.code for finding in findings] == expected
         assert all(finding.repairable for finding in findings)
@@ -119,7 +119,7 @@ def test_a_fault_is_found_and_mended(folder: Location, damage: Damage, expected:
 def test_passages_of_an_archived_base_are_found_and_removed(folder: Location) -> None:
     async def story() -> None:
         await published(folder)
-        await damaged(folder, with_passages_of_an_archived_base)
+        await assert_damaged(folder, with_passages_of_an_archived_base)
         assert await codes(folder) == ["stray-passages", "stray-passages"]
         assert await within(folder, repair) == ()
 
@@ -129,8 +129,8 @@ def test_passages_of_an_archived_base_are_found_and_removed(folder: Location) ->
 def test_a_lost_text_takes_its_item_out_of_service_until_it_is_published_again(folder: Location) -> None:
     async def story() -> None:
         await published(folder)
-        await damaged(folder, without_the_archive_of_the_current_revision)
-        await damaged(folder, with_one_passage_less)
+        await assert_damaged(folder, without_the_archive_of_the_current_revision)
+        await assert_damaged(folder, with_one_passage_less)
         assert await codes(folder) == ["lost-text"]
         left = await within(folder, repair)
         assert [(finding.code, finding.repairable) for finding in left] == [("archive-gap", False)]
@@ -152,7 +152,7 @@ def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published
             assert head is not None
             await tables.revisions.delete({"place": [address_of(head).row_addresses], "ordinal": 0})
 
-        await damaged(folder, tear)
+        await assert_damaged(folder, tear)
         assert await codes(folder) == ["archive-gap"]
         await put(folder, ANA, "notes", {"a.md": RIVER})
         assert await text_of(folder, ANA, A_ID) == RIVER
@@ -164,7 +164,7 @@ def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published
 def test_an_archive_that_is_gone_is_rebuilt_from_what_is_visible_and_the_rest_is_named(folder: Location) -> None:
     async def story() -> None:
         await published(folder)
-        await damaged(folder, without_revisions)
+        await assert_damaged(folder, without_revisions)
         assert await codes(folder) == ["missing-twin"]
         left = await within(folder, repair)
         assert [(finding.code, finding.repairable) for finding in left] == [("archive-gap", False)]
@@ -177,7 +177,7 @@ def test_an_archive_that_is_gone_is_rebuilt_from_what_is_visible_and_the_rest_is
 def test_an_interrupted_publish_is_kept_as_a_draft(folder: Location) -> None:
     async def story() -> None:
         await published(folder)
-        await damaged(folder, half_published)
+        await assert_damaged(folder, half_published)
         await within(folder, repair)
         async with folder.store() as store:
             tables = await open_scope(store, ANA)
