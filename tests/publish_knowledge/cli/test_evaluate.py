@@ -121,7 +121,7 @@ def test_one_question_is_measured_without_a_half_width(sample: Sample, tmp_path:
     assert "±" not in run(sample, folder, "--team", "support").stdout.rpartition("\n±")[0]
 
 
-def test_a_document_that_is_not_published_counts_as_not_found_and_is_told(sample: Sample, tmp_path: Path) -> None:
+def test_a_document_that_is_not_published_counts_as_not_found_and_is_reported(sample: Sample, tmp_path: Path) -> None:
     folder = questions(
         tmp_path, ("1", "Resturlaub", "handbook/urlaub.md"), ("2", "fax", "handbook/fax-bestellungen.md")
     )

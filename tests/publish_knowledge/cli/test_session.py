@@ -65,7 +65,9 @@ def test_work_runs_with_write_access_and_returns_its_result(tmp_path: Path) -> N
     target = make_target(tmp_path)
 
     async def publish_empty(store: Store) -> PublishReport:
-        return await publish(store, PublishOptions(SUPPORT, "base"), [], embedder=target.embedder(ignore, cached=False))
+        return await publish(
+            store, PublishOptions(SUPPORT, "base"), [], embedder=target.create_embedder(ignore, cached=False)
+        )
 
     assert target.run(publish_empty) == PublishReport(())
     assert target.run(lambda store: list_items(store, SUPPORT, None)) == ()
@@ -73,9 +75,9 @@ def test_work_runs_with_write_access_and_returns_its_result(tmp_path: Path) -> N
 
 def test_vectors_are_cached_only_when_asked_for(tmp_path: Path) -> None:
     target = make_target(tmp_path)
-    target.embedder(ignore, cached=False).embed(["text"])
+    target.create_embedder(ignore, cached=False).embed(["text"])
     assert not (tmp_path / "cache").exists()
-    target.embedder(ignore, cached=True).embed(["text"])
+    target.create_embedder(ignore, cached=True).embed(["text"])
     assert (tmp_path / "cache").exists()
 
 

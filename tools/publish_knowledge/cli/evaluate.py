@@ -137,7 +137,7 @@ async def _run(target: Target, options: EvaluationOptions, qrels: Qrels) -> tupl
     reference = Setting(DEFAULT_MODE, options.alpha)
     rankings = tuple(Setting(mode, options.alpha) for mode in options.modes)
     sweep = tuple(Setting(DEFAULT_MODE, alpha) for alpha in options.sweep)
-    dataset = target.dataset()
+    dataset = target.create_dataset()
     try:
         with target.session.output.progress() as progress:
             evaluation = await evaluate_queries(
@@ -154,7 +154,7 @@ async def _run(target: Target, options: EvaluationOptions, qrels: Qrels) -> tupl
 
 async def _list_published(target: Target, options: EvaluationOptions) -> list[PublishedItem]:
     """The items that a search can return: published, and in a base that is not archived."""
-    async with target.store() as store:
+    async with target.create_store() as store:
         return [
             PublishedItem(scope, entry.head.base_id, entry.head.item_id, entry.head.info.source_uri)
             for scope in options.scopes

@@ -88,8 +88,8 @@ async def _run(target: Target, options: PublishOptions, loaded: LoadedFiles, *, 
     if not options.dry_run:
         target.report_engine()
     with target.session.output.progress() as progress:
-        embedder = target.embedder(partial(progress, "embed"), cached=cache)
-        async with target.store() as store:
+        embedder = target.create_embedder(partial(progress, "embed"), cached=cache)
+        async with target.create_store() as store:
             return await publish_documents(store, options, loaded.documents, embedder=embedder, on_progress=progress)
 
 

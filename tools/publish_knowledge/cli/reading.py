@@ -98,7 +98,7 @@ def read(item_id: str, target: Target, scopes: tuple[Scope, ...], base_id: str |
 
 def _run(target: Target, call: Callable[[KnowledgeService], Awaitable[T]]) -> T:
     async def run_within_deadline() -> T:
-        dataset = target.dataset()
+        dataset = target.create_dataset()
         try:
             async with asyncio.timeout(DEADLINE_SECONDS):
                 return await call(KnowledgeService(dataset, target.provider))

@@ -46,14 +46,14 @@ class Target:
     # LanceDB takes a second or two to import, for which `--help` and a mistyped option should not wait. All modules of
     # the command can be imported without it; only these two methods load the ones that need it.
 
-    def store(self) -> Store:
+    def create_store(self) -> Store:
         """Write access."""
         from publish_knowledge.store.database import Store  # noqa: PLC0415 - it imports LanceDB: see above
 
         options = {**storage_options_from(self.session.environ), **_WRITE_OPTIONS}
         return Store(self.uri, self.provider.model, self.provider.dimensions, options)
 
-    def dataset(self) -> Dataset:
+    def create_dataset(self) -> Dataset:
         """Read access, as in the served tool."""
         from knowledge.store.dataset import Dataset  # noqa: PLC0415 - it imports LanceDB: see above
 
@@ -65,12 +65,12 @@ class Target:
         """Run work that needs write access, in an event loop of its own."""
 
         async def run_in_store() -> T:
-            async with self.store() as store:
+            async with self.create_store() as store:
                 return await work(store)
 
         return asyncio.run(run_in_store())
 
-    def embedder(self, on_progress: Callable[[int, int], None], *, cached: bool) -> Embedder:
+    def create_embedder(self, on_progress: Callable[[int, int], None], *, cached: bool) -> Embedder:
         """The fastest engine of the model, with or without the cache."""
         folder, model, dimensions = self.session.cache_folder, self.provider.model, self.provider.dimensions
         cache = VectorCache(folder, model, dimensions) if cached else None
