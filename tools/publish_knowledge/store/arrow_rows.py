@@ -17,8 +17,10 @@ from knowledge.store.schema import (
     DRAFT,
     HEAD,
     HISTORY,
+    METADATA_JSON,
     PASSAGE,
     PUBLISHED,
+    ROW_ADDRESS,
     archive_address,
     base_address,
     current_address,
@@ -52,7 +54,7 @@ def base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: bool) 
     row = {
         **_identity(BASE, scope, base_id, ""),
         "key": row_key(BASE, base_id),
-        "place": base_address(base_id),
+        ROW_ADDRESS: base_address(base_id),
         "revision_id": "",
         "state": ARCHIVED if archived else PUBLISHED,
     }
@@ -67,13 +69,13 @@ def current_passages(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
     # What a head row says, on passage rows too: repeated values take no room on disk, while nulls among values do, and
     # the read of one head would fetch them.
     labels = {"state": PUBLISHED, "sequence": 0, "published_at": ""}
-    return _passage_table(schema, revision, labels, {"place": addresses, "terms": terms})
+    return _passage_table(schema, revision, labels, {ROW_ADDRESS: addresses, "terms": terms})
 
 
 def archive_rows(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
     """The rows that keep a revision permanently: each carries the revision's metadata, and so explains itself."""
     addresses = [archive_address(*revision.key, each.start) for each in revision.passages]
-    return _passage_table(schema, revision, {}, {"place": addresses})
+    return _passage_table(schema, revision, {}, {ROW_ADDRESS: addresses})
 
 
 def heads_from(scope: Scope, rows: pa.Table) -> list[ItemHead]:
@@ -135,12 +137,12 @@ def vectors_from(column: pa.ChunkedArray) -> HalfVectors:
 
 def _head(head: ItemHead) -> dict[str, Any]:
     key, address = row_key(HEAD, head.item_id), head_address(head.item_id)
-    return _add_metadata_json({**_item(HEAD, head), "key": key, "place": address})
+    return _add_metadata_json({**_item(HEAD, head), "key": key, ROW_ADDRESS: address})
 
 
 def _history(head: ItemHead) -> dict[str, Any]:
     key, address = row_key(HISTORY, *head.key), history_address(*head.key)
-    return _add_metadata_json({**_item(HISTORY, head), "state": None, "key": key, "place": address})
+    return _add_metadata_json({**_item(HISTORY, head), "state": None, "key": key, ROW_ADDRESS: address})
 
 
 def _item(kind: str, head: ItemHead) -> dict[str, Any]:
@@ -154,7 +156,7 @@ def _columns(one: ItemHead | StoredRevision) -> dict[str, Any]:
 
 
 def _add_metadata_json(row: dict[str, Any]) -> dict[str, Any]:
-    return {**row, "about": metadata_json(row)}
+    return {**row, METADATA_JSON: metadata_json(row)}
 
 
 def _identity(kind: str, scope: Scope, base_id: str, item_id: str) -> dict[str, Any]:
@@ -177,7 +179,7 @@ def _passage_table(
         **{name: [value] * len(parts) for name, value in shared.items()},
         **{name: [part[name] for part in parts] for name in PASSAGE_COLUMNS},
         "key": [row_key(PASSAGE, *revision.key, each.ordinal) for each in revision.passages],
-        "about": [metadata_json({**shared, **part}) for part in parts],
+        METADATA_JSON: [metadata_json({**shared, **part}) for part in parts],
         **columns,
     }
     return _arrow_table(schema, values, revision.vectors)

@@ -20,6 +20,7 @@ from lancedb.index import FTS, Bitmap, BTree, IvfFlat, IvfRq
 
 from knowledge.store.faults import MissingTableError
 from knowledge.store.options import can_connect, is_local, normalize_uri
+from knowledge.store.schema import ROW_ADDRESS
 from publish_knowledge.store.retries import RetryingCaller
 from publish_knowledge.store.vector_index import SHORT_BITS, VectorIndex
 
@@ -261,7 +262,7 @@ def _scalar_index(column: str) -> FTS | Bitmap | BTree:
         # Terms are analyzed before they reach the index: it splits at spaces and does nothing else.
         plain: dict[str, Any] = {"stem": False, "remove_stop_words": False, "ascii_folding": False, "lower_case": False}
         return FTS(base_tokenizer="whitespace", max_token_length=None, **plain)
-    return BTree() if column == "place" else Bitmap()
+    return BTree() if column == ROW_ADDRESS else Bitmap()
 
 
 async def _health(table: AsyncTable) -> Health:

@@ -18,6 +18,7 @@ from knowledge.store.schema import (
     MARKER_TABLE,
     META_SCOPE,
     PASSAGE,
+    ROW_ADDRESS,
     archive_address,
     base_address,
     current_address,
@@ -41,8 +42,8 @@ from publish_knowledge.store.records import ItemHead, Range, RevisionKey, Stored
 if TYPE_CHECKING:
     from publish_knowledge.store.database import Store, Table, Where
 
-CURRENT_INDEXES: Final = ("terms", "place", "scope", "kind", "base_id")
-REVISIONS_INDEXES: Final = ("place",)
+CURRENT_INDEXES: Final = ("terms", ROW_ADDRESS, "scope", "kind", "base_id")
+REVISIONS_INDEXES: Final = (ROW_ADDRESS,)
 
 Ranges = dict[RevisionKey, list[Range]]
 """Ranges of passages by item and revision, in order of ordinals."""
@@ -94,7 +95,7 @@ class ScopeTables:
         """Heads of the items that have one, in the latest version of `current` or in version `at`."""
         if not item_ids:
             return {}
-        where: Where = {"kind": HEAD, "place": [head_address(item) for item in item_ids]}
+        where: Where = {"kind": HEAD, ROW_ADDRESS: [head_address(item) for item in item_ids]}
         rows = await self.current.rows(where, HEAD_COLUMNS, at)
         wanted = set(item_ids)
         return {head.item_id: head for head in heads_from(self.scope, rows) if head.item_id in wanted}
@@ -124,7 +125,7 @@ class ScopeTables:
 
     async def base_archived(self, base_id: str) -> bool:
         """Whether a base is taken out of service; one without a row is not."""
-        where: Where = {"place": [base_address(base_id)], "kind": BASE, "base_id": base_id, "state": ARCHIVED}
+        where: Where = {ROW_ADDRESS: [base_address(base_id)], "kind": BASE, "base_id": base_id, "state": ARCHIVED}
         rows = await self.current.rows(where, ["base_id"])
         return bool(rows.num_rows)
 
@@ -135,7 +136,7 @@ class ScopeTables:
         found: dict[str, StoredRevision] = {}
         for first in range(0, len(wanted), _ADDRESSES):
             batch = wanted[first : first + _ADDRESSES]
-            rows = await self.revisions.rows({"place": [address.row_addresses for address in batch]}, columns)
+            rows = await self.revisions.rows({ROW_ADDRESS: [address.row_addresses for address in batch]}, columns)
             found |= revisions_from(self.scope, rows)
         known = {address.revision_id for address in wanted}
         return {revision: stored for revision, stored in found.items() if revision in known}
@@ -145,7 +146,7 @@ class ScopeTables:
         columns = ["revision_id", *PASSAGE_COLUMNS, "vector"]
         last = current_address(head.item_id, head.info.total_chars)
         addresses = range(current_address(head.item_id, 0), last + 1)
-        where: Where = {"kind": PASSAGE, "place": [addresses], "revision_id": head.revision_id}
+        where: Where = {"kind": PASSAGE, ROW_ADDRESS: [addresses], "revision_id": head.revision_id}
         return revision_from_current(head, await self.current.rows(where, columns))
 
     async def current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:
