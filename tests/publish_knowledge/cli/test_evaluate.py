@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from knowledge.embedding.providers import LOCAL_SMALL
 from knowledge.requests import MODES
 from local_gateway.sample import EXAMPLES, Sample
+from publish_knowledge.cli.evaluate import SharesType
 from publish_knowledge.cli.main import knowledge
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.evaluation import alpha_plot
@@ -152,6 +153,11 @@ def test_options_that_make_no_sense_are_refused_before_the_work(
     sample: Sample, options: tuple[str, ...], said: str
 ) -> None:
     assert said in run(sample, QUESTIONS, *CALLER, *options, code=ExitCode.USAGE).stderr
+
+
+def test_a_sweep_is_sorted_and_a_parsed_one_is_taken_as_it_is() -> None:
+    assert SharesType().convert("1, 0,0.50,0.5", None, None) == (0.0, 0.5, 1.0)
+    assert SharesType().convert((0.5, 0.1), None, None) == (0.5, 0.1)
 
 
 def test_a_folder_without_questions_is_refused(sample: Sample, tmp_path: Path) -> None:

@@ -47,3 +47,9 @@ def test_a_path_in_two_bases_is_refused_with_both() -> None:
     items = [item(ANA, "notes", "a.md"), item(SUPPORT, "handbook", "a.md")]
     with pytest.raises(QrelsError, match=r"handbook of team:support, notes of owner:ana\. Give --base"):
         match([{"a.md": 1}], items)
+
+
+def test_an_id_in_the_front_matter_of_two_bases_is_refused_with_both() -> None:
+    items = [item(ANA, "notes", "a.md", "rules"), item(SUPPORT, "handbook", "b.md", "rules")]
+    with pytest.raises(QrelsError, match=r"handbook of team:support, notes of owner:ana\. Give --base"):
+        match([{"rules": 1}], items)

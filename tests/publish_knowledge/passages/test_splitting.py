@@ -116,6 +116,11 @@ def test_heading_paths_are_those_of_the_headings_above(lines: list[str]) -> None
     assert len(found - expected) <= 1  # headings at the end that nothing follows
 
 
+def test_a_line_end_of_two_characters_is_not_cut() -> None:
+    text = "x" * (TARGET_CHARS - 1) + "\r\n" + "y" * TARGET_CHARS
+    assert [len(piece) for piece in texts(text, "plain")] == [TARGET_CHARS + 1, TARGET_CHARS]
+
+
 def test_an_empty_text_has_one_empty_passage() -> None:
     assert split_text("", "markdown") == split_text("", "plain") == (Passage(0, 0, 0, "", ""),)
 

@@ -10,6 +10,9 @@ from publish_knowledge.sources.documents import Document
 from publish_knowledge.sources.files import find_files
 from publish_knowledge.sources.loading import MAX_BYTES, LoadedFiles, load_documents
 
+# Its first page is not mapped.
+UNREADABLE = Path("/proc/self/mem")
+
 
 def write(root: Path, files: dict[str, bytes | str]) -> Path:
     for name, content in files.items():
@@ -113,6 +116,13 @@ def test_a_file_that_vanishes_or_cannot_be_opened_is_reported(tmp_path: Path) ->
     (tmp_path / "a.md").symlink_to("a.md")
     (error,) = load_documents(found).errors
     assert error.path == "a.md"
+
+
+@pytest.mark.skipif(not UNREADABLE.exists(), reason="it takes a file that opens and cannot be read")
+def test_a_file_whose_reading_fails_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "a.md").symlink_to(UNREADABLE)
+    (error,) = load(tmp_path, {"good.md": "Fine.\n"}).errors
+    assert (error.path, error.reason) == ("a.md", "It cannot be read: Input/output error.")
 
 
 def test_a_text_of_five_megabytes_is_fine(tmp_path: Path) -> None:
