@@ -1,1 +1,1 @@
-"""The serving face: from a gateway event to the answer of the `search_knowledge` tool."""
+"""The server: from a gateway event to the answer of the `search_knowledge` tool."""

@@ -34,7 +34,9 @@ NAMES: Final = {
 PROSE: Final = {
     "heart": "core library",
     "hearts": "core library",
+    "face": "server or publisher",
     "faces": "server and publisher",
+    "aboard": "included or shipped",
     "shelf": "cache",
     "door": "authorizer",
     "house rules": "architecture tests",

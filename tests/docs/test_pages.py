@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source import ROOT
+from tests.architecture.source import ROOT, tracked_texts
 from tests.support.pages import Page, code_spans, is_said, page, pages
 
 PAGES = pages()
+PATH = re.compile(
+    r"(?:tests|functions|layers|tools|knowledge|search_knowledge|publish_knowledge)/[\w/]+(?:\.py)?|\w+\.py"
+)
+NOT_FILES = {"tools/list", "knowledge/X"}
+"""A method of the protocol, and a placeholder."""
+NAMES = {str(part) for path, _ in tracked_texts() for part in (Path(path), *Path(path).parents)}
 
 
 @pytest.mark.parametrize("one", PAGES, ids=lambda one: one.path)
@@ -47,6 +53,24 @@ def test_every_page_of_the_documentation_is_reached_from_the_readme() -> None:
         reached |= found
     every = {ROOT / one.path for one in PAGES if not one.path.startswith("docs/decisions/")}
     assert every - reached <= {ROOT / "README.md"}
+
+
+def missing_files(text: str) -> list[str]:
+    """Files and folders of the project that code spans name, but that are not there."""
+    spans = {span for span in code_spans(text) if PATH.fullmatch(span)} - NOT_FILES
+    return sorted(span for span in spans if not any(f"/{name}".endswith(f"/{span.rstrip('/')}") for name in NAMES))
+
+
+@pytest.mark.parametrize("one", PAGES, ids=lambda one: one.path)
+def test_files_that_are_named_exist(one: Page) -> None:
+    assert missing_files(one.text) == []
+
+
+def test_a_file_that_is_gone_is_caught() -> None:
+    text = (
+        "`knowledge/search/fusion.py`, `fusion.py`, `tests/behaviour` and `.data/x.py` are fine, `ranking.py` is gone."
+    )
+    assert missing_files(text) == ["ranking.py"]
 
 
 def test_messages_with_a_remedy_are_ones_that_the_code_says() -> None:

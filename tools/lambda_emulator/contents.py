@@ -1,4 +1,4 @@
-"""What must not be in a package: the other face, tests, libraries that only publishing needs, foreign machine code."""
+"""What must not be in a package: the publisher, tests, libraries that only publishing needs, foreign machine code."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The publishing face: from files to searchable passages in the dataset."""
+"""The publisher: from files to searchable passages in the dataset."""

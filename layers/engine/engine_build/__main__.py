@@ -85,7 +85,7 @@ def main() -> None:
     """Read the command line, build, and report a foreseen fault in one line."""
     parser = argparse.ArgumentParser(prog="engine_build", description="Build the engine layer.")
     parser.add_argument("--architecture", choices=sorted(ELF_MACHINES), required=True)
-    parser.add_argument("--models", nargs="*", default=["local"], help="embedding models aboard (%(default)s)")
+    parser.add_argument("--models", nargs="*", default=["local"], help="embedding models in the layer (%(default)s)")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     try:
