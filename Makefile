@@ -33,8 +33,8 @@ serve: .venv/.installed ## Serve the tool on this machine (options in ARGS)
 test: .venv/.installed ## Run the tests with coverage (paths and options in ARGS)
 	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 $(if $(ARGS),$(ARGS),$(COVERAGE))
 
-quick: .venv/.installed ## Run everything but the long behaviour tests
-	@OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 --ignore tests/behaviour $(ARGS)
+quick: .venv/.installed ## Run everything but the long behaviour tests and what waits
+	@OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 --ignore tests/behaviour -m "not slow" $(ARGS)
 
 campaign: .venv/.installed ## Run the behaviour tests at full length: races, kills, isolation (an hour)
 	@CAMPAIGN=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 tests/behaviour $(ARGS)

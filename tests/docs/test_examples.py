@@ -96,6 +96,7 @@ def shape(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return [shape(one) for one in value] if isinstance(value, list) else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["README.md", "docs/publish.md", "docs/evaluate.md"])
 def test_the_commands_work_in_their_order(
     path: str, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

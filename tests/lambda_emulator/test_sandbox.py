@@ -48,6 +48,7 @@ def run(build: Path, machine: Machine, folder: Path, **settings: str) -> dict[st
     return {**seen, "isolated": running.isolated}
 
 
+@pytest.mark.slow
 def test_a_function_runs_in_a_place_like_lambda_s(build: Path, emulator: Path, tmp_path: Path) -> None:
     seen = run(build, Machine(emulator, Path(sys.executable)), tmp_path / "run", EMBEDDING="local")
     assert seen["event"] == {"an": "event"}

@@ -86,6 +86,7 @@ def state(switch: ParameterSwitch, seconds: float = 20) -> bool:
     return asyncio.run(switch.is_on(time.monotonic() + seconds))
 
 
+@pytest.mark.slow
 def test_a_flip_shows_within_ten_seconds_and_back(ssm: SSMClient, name: str, handler: Handler) -> None:
     turn(ssm, name, "on")
     assert answers(handler)

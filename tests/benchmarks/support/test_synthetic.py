@@ -15,6 +15,9 @@ from publish_knowledge.doctor import Finding, examine
 from publish_knowledge.store.database import Store
 from tests.support.front_door import call, switched_on
 
+pytestmark = pytest.mark.slow
+"""Thousands of passages are made and indexed."""
+
 SCOPES = {"support": 2_010, "field": 20}
 
 

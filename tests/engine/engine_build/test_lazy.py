@@ -50,6 +50,7 @@ print(json.dumps({name: f"{getattr(one, '__module__', '')}:{getattr(one, '__qual
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("front", FRONTS)
 def test_the_engine_s_lazy_packages_offer_what_the_installed_ones_do(tmp_path: Path, front: str) -> None:
     package = front.removesuffix("/__init__.py").replace("/", ".")

@@ -116,6 +116,7 @@ def test_each_refusal_says_what_to_do(bedrock_server: BedrockServer, error: str,
     assert "no" not in caught.value.message.split()  # the service's own words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", ["ThrottlingException", "InternalServerException", "ServiceUnavailableException"])
 def test_a_passing_fault_is_tried_again(bedrock_server: BedrockServer, error: str) -> None:
     with bedrock_server.failing(lambda number: error if number < 2 else None):

@@ -157,6 +157,7 @@ async def test_the_same_question_gets_the_same_answer_from_any_process(folder: L
     assert answers[0] == answers[1] == answers[2]
 
 
+@pytest.mark.slow
 async def test_a_publish_is_seen_by_a_running_reader_within_five_seconds(location: Location) -> None:
     await put(location, ANA, "notes", TEXTS)
     async with service(location) as reader:

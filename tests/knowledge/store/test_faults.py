@@ -102,6 +102,7 @@ def test_a_damaged_manifest_is_mapped(folder: Location, damage: str) -> None:
     assert isinstance(fault_of(lambda: read_rows(folder)), StorageUnavailableError)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [400, 403, 500, 503])
 def test_an_answer_of_the_store_that_is_an_error_is_an_outage(
     s3_server: S3Server, bucket: Location, status: int
@@ -111,6 +112,7 @@ def test_an_answer_of_the_store_that_is_an_error_is_an_outage(
         assert type(fault_of(lambda: read_rows(bucket))) is StorageUnavailableError
 
 
+@pytest.mark.slow
 def test_a_store_that_is_not_there_is_an_outage(s3_server: S3Server, bucket: Location) -> None:
     build(bucket, {(ANA, "notes"): ROWS})
     with s3_server.cutting():
@@ -132,6 +134,7 @@ def test_an_address_or_option_that_the_library_does_not_know_is_an_outage(uri: s
     assert type(fault_of(lambda: read_rows(Location(uri, options)))) is StorageUnavailableError
 
 
+@pytest.mark.slow
 def test_a_missing_bucket_is_an_outage_or_has_no_tables(bucket: Location) -> None:
     found = fault_of(lambda: read_rows(Location("s3://no-such-bucket/data", bucket.options)))
     assert not isinstance(found, StaleVersionError)

@@ -17,6 +17,9 @@ from publish_knowledge.cli.main import knowledge
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.evaluation import alpha_plot
 
+pytestmark = pytest.mark.slow
+"""The sample base is published with the real model, and every question is asked many times."""
+
 QUESTIONS = EXAMPLES / "eval"
 CALLER = ("--owner", "ana", "--team", "support")
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"

@@ -33,6 +33,7 @@ def test_a_missing_dataset_is_unavailable_and_not_empty(workspace: Workspace, co
     assert answer["error"]["retryable"] is True
 
 
+@pytest.mark.slow
 def test_a_store_that_does_not_answer_is_unavailable(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_REGION": "eu-west-1"}.items():
         monkeypatch.setenv(name, value)

@@ -97,6 +97,7 @@ def test_a_long_title_is_cut_between_words_to_its_limit() -> None:
     assert shorten_title("word " * MAX_HEADING_CHARS) == " ".join(["word"] * 31) + "…"
 
 
+@pytest.mark.slow
 def test_markdown_of_too_many_lines_is_treated_as_plain_text() -> None:
     assert kinds("# a\n" * (MAX_LINES - 1))[0] == "heading"
     assert set(kinds("# a\n" * (MAX_LINES + 1))) == {"prose"}

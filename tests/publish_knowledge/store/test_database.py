@@ -15,6 +15,7 @@ from tests.support.datasets import ANA, Location, document, item, put, put_one, 
 from tests.support.readers import text_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["dead port", "missing bucket"])
 def test_a_store_that_is_not_there_is_told(s3_server: S3Server, place: str) -> None:
     options = {**s3_server.options, "client_max_retries": "0"}
@@ -27,6 +28,7 @@ def test_a_store_that_is_not_there_is_told(s3_server: S3Server, place: str) -> N
             asyncio.run(work)
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(StorageUnavailableError, match="cannot be read or written"):
