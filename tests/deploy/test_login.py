@@ -119,6 +119,7 @@ def assert_logged_in(stack: Running, issuer: Issuer, found: Json, requests: list
     assert {(one["scope"], one["team_id"]) for one in found["results"]} == {("owner", None), ("team", "support")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_the_python_client_logs_in(stack: Running, issuer: Issuer, era: Era) -> None:
     found, requests = asyncio.run(log_in_and_call(stack, era))
@@ -136,6 +137,7 @@ def node() -> str:
     return found
 
 
+@pytest.mark.slow
 def test_the_typescript_client_logs_in(stack: Running, issuer: Issuer, node: str) -> None:
     command = [node, "login.mjs", stack.address, str(stack.port), *stack.hosts]
     done = subprocess.run(command, cwd=TYPESCRIPT, capture_output=True, text=True, check=False, timeout=120)

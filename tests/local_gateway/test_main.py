@@ -31,6 +31,7 @@ def test_the_command_that_is_printed_works(front: Front) -> None:
     assert "teams: none" in greeting(front.url, Developer("ana"))
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_it_is_interrupted(dataset: str) -> None:
     command = [sys.executable, "-m", "local_gateway", "--port", "0", "--uri", dataset, "--embedding", "local-small"]
     # A shell lets what it runs in the background ignore the signal, and the tests with it.

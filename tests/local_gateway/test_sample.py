@@ -11,6 +11,7 @@ from local_gateway.__main__ import provide_sample
 from local_gateway.sample import SampleError
 
 
+@pytest.mark.slow
 def test_a_sample_base_is_published_once_and_never_served_half_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from tests.support.publishing import health_of
 from tests.support.readers import found, text_of
 
 
+@pytest.mark.slow
 def test_publishing_one_by_one_never_leaves_many_fragments(location: Location) -> None:
     async def story() -> None:
         for number in range(maintenance.MAX_FRAGMENTS + 3):
@@ -34,6 +35,7 @@ def test_many_new_rows_are_indexed_at_once(folder: Location, monkeypatch: pytest
     asyncio.run(story())
 
 
+@pytest.mark.slow
 def test_the_whole_dataset_or_one_scope_is_optimized(location: Location) -> None:
     async def story() -> None:
         for scope in (ANA, BEN):

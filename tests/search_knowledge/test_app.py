@@ -98,6 +98,7 @@ def test_without_any_setting_the_tool_is_off_and_nothing_crashes() -> None:
     assert json.loads(probe()[0])["call"]["outcome"] == "knowledge_runtime_disabled"
 
 
+@pytest.mark.slow
 def test_in_lambda_the_model_and_the_kernel_are_ready_before_the_first_event() -> None:
     lines = probe(RUNTIME_SWITCH="on", EMBEDDING="local-small", AWS_LAMBDA_RUNTIME_API="127.0.0.1:9")
     assert lines[-1] == "knowledge_storage_unavailable"

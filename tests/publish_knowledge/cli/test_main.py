@@ -76,6 +76,7 @@ def test_only_debugging_shows_a_traceback(monkeypatch: pytest.MonkeyPatch) -> No
     assert "Traceback" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_installed_command_answers_as_one_process(published: Workspace) -> None:
     arguments = ["search", "rights", *TEAM, "--mode", "lexical"]
     command = [str(Path(sys.executable).with_name("knowledge")), *arguments, "--json"]

@@ -33,6 +33,7 @@ def cosines(some: Vectors, others: Vectors) -> Vectors:
     return np.asarray((some * others).sum(axis=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", sorted({True, not has_vnni()}))
 def test_vectors_agree_with_those_of_the_function_s_engine(exact: bool) -> None:  # noqa: FBT001 - a parameter
     found = fast(exact=exact).embed_raw_passages([*TEXTS, LONG])
