@@ -28,7 +28,7 @@ from benchmarks.support.synthetic import dataset, item
 from benchmarks.support.texts import questions
 from knowledge.embedding.base import EmbeddingProvider
 from knowledge.embedding.providers import LOCAL, provider
-from local_s3.counting_server import CountedS3, counted_s3
+from local_s3.counting_server import CountingServer, serve_counted
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.support.front_door import Context, logger, request, rest_event, tool_call
@@ -54,7 +54,7 @@ _CALLER: Final = member_of(TEAM)
 class Bench:
     """The function over a scope of one size on a counting S3 server, and what is asked of it."""
 
-    store: CountedS3
+    store: CountingServer
     bucket: str
     passages: int
     model: EmbeddingProvider
@@ -123,7 +123,7 @@ def measured(folder: Path) -> dict[str, Any]:
     kinds: list[Kind] = []
     for size in SIZES:
         path = dataset(folder, {TEAM: size})
-        with counted_s3(path.parent) as store:
+        with serve_counted(path.parent) as store:
             bench = Bench(store, path.name, size, model, iter(questions(folder, FIRSTS + ROUNDS + 1)))
             kinds += [*(() if kinds else (bench.listing(),)), *bench.kinds()]
     return {"start_milliseconds": round(cold.start_of_ours(folder)), "kinds": [asdict(kind) for kind in kinds]}

@@ -25,7 +25,7 @@ from knowledge.requests import ReadRequest, SearchRequest
 from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService
 from knowledge.store.dataset import Dataset
-from local_s3.counting_server import CountedS3, counted_s3, waves
+from local_s3.counting_server import CountingServer, count_waves, serve_counted
 
 PART: Final = "s3"
 TEAM: Final = "main"
@@ -81,7 +81,7 @@ Costs = dict[str, list[Cost]]
 class Asker:
     """Asks one scope of one dataset; each question and each item once."""
 
-    store: CountedS3
+    store: CountingServer
     bucket: str
     model: EmbeddingProvider
     questions: Sequence[str]
@@ -112,7 +112,7 @@ class Asker:
         await asyncio.to_thread(self.store.take_requests)
         await call()
         made = await asyncio.to_thread(self.store.take_requests)
-        return Cost(waves(made), len(made), sum(one.sent for one in made))
+        return Cost(count_waves(made), len(made), sum(one.sent for one in made))
 
     @asynccontextmanager
     async def _service(self) -> AsyncIterator[KnowledgeService]:
@@ -157,7 +157,7 @@ def _costs(folder: Path, scopes: dict[str, int]) -> Costs:
     random.Random(1).shuffle(items)
     model = provider(LOCAL)
     model.embed_query("warm")
-    with counted_s3(path.parent) as store:
+    with serve_counted(path.parent) as store:
         return asyncio.run(Asker(store, path.name, model, asked, items).costs())
 
 

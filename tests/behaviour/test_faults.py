@@ -29,11 +29,11 @@ DEADLINE = REMAINING_MS / 1000
 
 Fault = Callable[[S3Server], AbstractContextManager[None]]
 FAULTS: dict[str, Fault] = {
-    "403": lambda server: server.answering(403),
-    "404": lambda server: server.answering(404),
-    "500": lambda server: server.answering(500),
-    "503": lambda server: server.answering(503),
-    "reset": lambda server: server.cutting(),
+    "403": lambda server: server.answer_with(403),
+    "404": lambda server: server.answer_with(404),
+    "500": lambda server: server.answer_with(500),
+    "503": lambda server: server.answer_with(503),
+    "reset": lambda server: server.cut_connections(),
 }
 
 
@@ -90,7 +90,7 @@ def test_a_fault_in_the_middle_of_a_query_is_said(s3_server: S3Server, bucket: L
         served += 1
         return 503 if served > after else None
 
-    with handler_for(bucket) as handler, s3_server.hooked(later):
+    with handler_for(bucket) as handler, s3_server.hook_requests(later):
         assert_refused_in_time(handler, QUERY)
 
 

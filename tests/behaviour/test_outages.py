@@ -19,9 +19,9 @@ Outage = Callable[[S3Server], AbstractContextManager[None]]
 
 
 OUTAGES: dict[str, Outage] = {
-    "forbidden": lambda server: server.answering(403),
-    "overloaded": lambda server: server.answering(503),
-    "cut": lambda server: server.cutting(),
+    "forbidden": lambda server: server.answer_with(403),
+    "overloaded": lambda server: server.answer_with(503),
+    "cut": lambda server: server.cut_connections(),
 }
 
 

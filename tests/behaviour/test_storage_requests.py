@@ -31,7 +31,7 @@ def opened(where: Location) -> Handler:
 
 
 def cold(server: S3Server, where: Location, arguments: Json, claims: Json) -> tuple[Json, list[Request]]:
-    with opened(where) as handler, server.recorded() as requests:
+    with opened(where) as handler, server.record_requests() as requests:
         envelope = call(handler, arguments, authorizer=claims)
     return envelope, requests
 
@@ -78,7 +78,7 @@ def counted(server: S3Server, where: Location, calls: Iterable[Json]) -> list[in
     counts = []
     with opened(where) as handler:
         for arguments in calls:
-            with server.recorded() as requests:
+            with server.record_requests() as requests:
                 assert call(handler, arguments, authorizer=claims_of("ana"))["type"] != "knowledge_error"
             counts.append(len(requests))
     return counts

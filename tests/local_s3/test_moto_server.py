@@ -40,7 +40,7 @@ def test_each_bucket_is_another(server: S3Server) -> None:
 
 def test_requests_are_recorded_with_what_was_sent(server: S3Server) -> None:
     name = server.make_bucket()
-    with server.recorded() as requests:
+    with server.record_requests() as requests:
         body = list_bucket(server, name)
     assert [(one.method, one.path.strip("/"), one.status, one.sent) for one in requests] == [
         ("GET", name, 200, len(body))
@@ -49,13 +49,13 @@ def test_requests_are_recorded_with_what_was_sent(server: S3Server) -> None:
 
 def test_a_block_is_answered_with_a_status_and_the_next_request_as_usual(server: S3Server) -> None:
     name = server.make_bucket()
-    with server.answering(503), pytest.raises(HTTPError, match="503"):
+    with server.answer_with(503), pytest.raises(HTTPError, match="503"):
         list_bucket(server, name)
     assert list_bucket(server, name)
 
 
 def test_a_block_is_cut_off(server: S3Server) -> None:
     name = server.make_bucket()
-    with server.cutting(), pytest.raises((URLError, HTTPException, ConnectionError)):
+    with server.cut_connections(), pytest.raises((URLError, HTTPException, ConnectionError)):
         list_bucket(server, name)
     assert list_bucket(server, name)

@@ -12,7 +12,8 @@ import pytest
 import snapshot_restore_py as runtime
 from mypy_boto3_ssm import SSMClient
 
-from local_s3.moto_server import REGION, S3Server
+from local_s3.connection import REGION
+from local_s3.moto_server import S3Server
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.startup import around_snapshots, freeze_memory
@@ -52,7 +53,7 @@ def _no_hooks() -> Iterator[None]:
 def test_before_a_snapshot_all_is_loaded_and_nothing_is_asked_of_anybody(
     handler: Handler, s3_server: S3Server, log: StringIO
 ) -> None:
-    with s3_server.recorded() as requests:
+    with s3_server.record_requests() as requests:
         handler.prepare()
         handler.renew()
     assert requests == []
@@ -64,7 +65,7 @@ def test_a_restored_function_answers_with_new_connections(handler: Handler, s3_s
     handler.prepare()
     handler.renew()
     for _ in range(2):
-        with s3_server.recorded() as requests:
+        with s3_server.record_requests() as requests:
             assert call(handler, {"query": "valve"})["results"]
         assert sum(request.method == "POST" for request in requests) == 1
         assert sum(request.method == "GET" for request in requests) > 10
@@ -83,7 +84,7 @@ def test_a_restored_function_does_not_believe_what_the_switch_was(handler: Handl
 def test_a_restored_function_that_cannot_read_the_switch_is_off(handler: Handler, s3_server: S3Server) -> None:
     assert call(handler, {"query": "valve"})["type"] == "knowledge_search"
     handler.renew()
-    with s3_server.answering(500):
+    with s3_server.answer_with(500):
         assert error_of(call(handler, {"query": "valve"})) == ("knowledge_runtime_disabled", None)
 
 

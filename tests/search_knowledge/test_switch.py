@@ -15,7 +15,8 @@ import boto3
 import pytest
 from mypy_boto3_ssm import SSMClient
 
-from local_s3.moto_server import REGION, S3Server
+from local_s3.connection import REGION
+from local_s3.moto_server import S3Server
 from search_knowledge import switch as switches
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
@@ -118,7 +119,7 @@ def test_an_unreadable_parameter_keeps_the_last_known_state(
     switch = ParameterSwitch(Parameter(name, REGION), heard.append)
     turn(ssm, name, value)
     assert state(switch) is (value == "on")
-    for trouble in (s3_server.answering(403), s3_server.answering(500), s3_server.cutting()):
+    for trouble in (s3_server.answer_with(403), s3_server.answer_with(500), s3_server.cut_connections()):
         with trouble:
             assert state(aged(switch)) is (value == "on")
     ssm.delete_parameter(Name=name)
@@ -136,10 +137,10 @@ def test_an_unreadable_parameter_keeps_the_last_known_state(
 def test_the_parameter_is_read_once_in_five_seconds(ssm: SSMClient, name: str, s3_server: S3Server) -> None:
     turn(ssm, name, "on")
     switch = ParameterSwitch(Parameter(name, REGION), lambda _error: None)
-    with s3_server.recorded() as requests:
+    with s3_server.record_requests() as requests:
         assert all(state(switch) for _ in range(20))
     assert len(requests) == 1
-    with s3_server.recorded() as requests:
+    with s3_server.record_requests() as requests:
         assert state(aged(switch))
     assert len(requests) == 1
 
@@ -147,7 +148,7 @@ def test_the_parameter_is_read_once_in_five_seconds(ssm: SSMClient, name: str, s
 def test_a_failed_read_is_not_repeated_by_every_call(name: str, s3_server: S3Server, ssm: SSMClient) -> None:
     assert ssm.meta.region_name == REGION
     switch = ParameterSwitch(Parameter(name, REGION), lambda _error: None)
-    with s3_server.recorded() as requests:
+    with s3_server.record_requests() as requests:
         assert not any(state(switch) for _ in range(20))
     assert len(requests) == 1
 

@@ -55,7 +55,7 @@ def dies_at_write(server: S3Server, work: Task, number: int) -> bool:
             os.kill(process.pid, signal.SIGKILL)
         return 503
 
-    with server.hooked(hook):
+    with server.hook_requests(hook):
         return _killed(process)
 
 

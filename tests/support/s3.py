@@ -1,4 +1,4 @@
-"""Places for datasets, on disk and on a moto server in the test process; registered in `tests/conftest.py`."""
+"""Locations of datasets, on disk and on a moto server in the test process; registered in `tests/conftest.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.datasets import Location
 
 
 def new_bucket(server: S3Server) -> Location:
-    """A place for a dataset in a new bucket."""
+    """The location of a dataset in a new bucket."""
     return Location(f"s3://{server.make_bucket()}/data", server.options)
 
 
@@ -25,19 +25,19 @@ def s3_server() -> Iterator[S3Server]:
 
 @pytest.fixture
 def bucket(s3_server: S3Server) -> Location:
-    """A place for a dataset in a bucket of its own."""
+    """The location of a dataset in a bucket of its own."""
     return new_bucket(s3_server)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Location:
-    """A place for a dataset on disk."""
+    """The location of a dataset on disk."""
     return Location(str(tmp_path / "data"))
 
 
 @pytest.fixture(params=["folder", "bucket"])
 def location(request: pytest.FixtureRequest) -> Location:
-    """A place for a dataset, on disk and on S3 in turn."""
+    """The location of a dataset, on disk and on S3 in turn."""
     found = request.getfixturevalue(request.param)
     assert isinstance(found, Location)
     return found

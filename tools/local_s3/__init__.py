@@ -1,1 +1,1 @@
-"""S3 on this machine: moto's server, recorded and made to fail, and a read-only server that counts requests."""
+"""S3 servers on this machine: moto's with a request log and injected faults, and a read-only one that counts."""

@@ -1,8 +1,8 @@
-"""An S3 server over a folder that only reads, lets every request wait, and keeps a record of each.
+"""A read-only S3 server over a folder that delays every request and records it.
 
-It runs in a process of its own and does next to nothing for a request, so that requests which a client sends side by
-side are seen side by side: `python -m local_s3.counting_server FOLDER`. The first folder below `FOLDER` in a path
-is the bucket.
+It runs in a process of its own and does almost nothing for a request, so that requests which a client sends
+concurrently are recorded as concurrent: `python -m local_s3.counting_server FOLDER`. The folders in `FOLDER` are the
+buckets.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
+from local_s3.connection import storage_options
+
 WAIT_SECONDS: Final = 0.02
-"""What S3 takes for the first byte; the server on this machine would answer at once."""
+"""About the time to first byte of S3; without it, a server on this machine answers at once."""
 
 RECORD: Final = "/-/record"
-"""Where the requests since the last asking are to be had."""
+"""Path that returns the requests recorded since it was last read, and clears the record."""
 
-_PAGE: Final = 1_000
-_OK, _PARTIAL, _MISSING, _REFUSED = "200 OK", "206 Partial Content", "404 Not Found", "405 Method Not Allowed"
+_PAGE_KEYS: Final = 1_000
+"""Keys in one page of a LIST, unless the client asks for another number; S3's own default."""
+_OK, _PARTIAL, _NOT_FOUND, _NOT_ALLOWED = "200 OK", "206 Partial Content", "404 Not Found", "405 Method Not Allowed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +47,10 @@ class Request:
     sent: int
 
 
-def waves(requests: Sequence[Request]) -> int:
+def count_waves(requests: Sequence[Request]) -> int:
     """Length of the longest chain of requests of which each began after the one before had ended.
 
-    Requests that are sent side by side count once, however many they are; what waits for an answer adds one.
+    Concurrent requests count once, however many they are; a request that waited for an answer adds one.
     """
     length, ended = 0, float("-inf")
     for request in sorted(requests, key=lambda one: one.end):
@@ -57,44 +60,38 @@ def waves(requests: Sequence[Request]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class CountedS3:
+class CountingServer:
     """A running server."""
 
     port: int
 
     @property
     def options(self) -> dict[str, str]:
-        """LanceDB storage options that lead to it."""
-        return {
-            "endpoint": f"http://127.0.0.1:{self.port}",
-            "allow_http": "true",
-            "region": "eu-west-1",
-            "aws_access_key_id": "testing",
-            "aws_secret_access_key": "testing",
-        }
+        """LanceDB's storage options for this server."""
+        return storage_options(f"http://127.0.0.1:{self.port}")
 
     def take_requests(self) -> list[Request]:
         """Requests since the last call, in order of their start."""
-        line = http.client.HTTPConnection("127.0.0.1", self.port)
-        line.request("GET", RECORD)
-        listed = json.load(line.getresponse())
-        line.close()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        connection.request("GET", RECORD)
+        listed = json.load(connection.getresponse())
+        connection.close()
         return sorted((Request(*one) for one in listed), key=lambda one: one.start)
 
 
 @contextmanager
-def counted_s3(folder: Path) -> Iterator[CountedS3]:
-    """A server over a folder, for the time of a block."""
+def serve_counted(folder: Path) -> Iterator[CountingServer]:
+    """Run a server over a folder for the duration of a block."""
     command = [sys.executable, "-m", "local_s3.counting_server", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this very module
         try:
-            yield CountedS3(int(next(iter(process.stdout or ()))))
+            yield CountingServer(int(next(iter(process.stdout or ()))))
         finally:
             process.terminate()
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Response:
     status: str
     body: bytes = b""
     headers: Mapping[str, str] | None = None
@@ -106,7 +103,7 @@ class _Server:
         self._root = root
         self._record: list[Request] = []
 
-    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
@@ -120,55 +117,55 @@ class _Server:
         request, *lines = head.strip().split("\r\n")
         method, target, _ = request.split(" ")
         if target == RECORD:
-            return self._report()
+            return self._take_record()
         await asyncio.sleep(WAIT_SECONDS)
         url = urlsplit(target)
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         ranged = next((line.partition("=")[2] for line in lines if line.lower().startswith("range:")), "")
         key = unquote(url.path).strip("/")
         kind = "LIST" if "list-type" in query else method
-        answer = self._list_bucket(key, query) if kind == "LIST" else self._object(method, key, ranged)
-        self._record.append(Request(start, time.monotonic(), kind, _key(key, query, ranged), len(answer.body)))
-        return _encode(answer)
+        answer = self._list_bucket(key, query) if kind == "LIST" else self._get_object(method, key, ranged)
+        self._record.append(Request(start, time.monotonic(), kind, _describe_key(key, query, ranged), len(answer.body)))
+        return _encode_response(answer)
 
-    def _report(self) -> bytes:
-        made = [[one.start, one.end, one.kind, one.key, one.sent] for one in self._record]
+    def _take_record(self) -> bytes:
+        taken = [[one.start, one.end, one.kind, one.key, one.sent] for one in self._record]
         self._record = []
-        return _encode(_Answer(_OK, json.dumps(made).encode()))
+        return _encode_response(_Response(_OK, json.dumps(taken).encode()))
 
-    def _object(self, method: str, key: str, ranged: str) -> _Answer:
+    def _get_object(self, method: str, key: str, ranged: str) -> _Response:
         path = self._root / key
         if method not in {"GET", "HEAD"}:
-            return _Answer(_REFUSED)
+            return _Response(_NOT_ALLOWED)
         if not path.is_file():
-            return _Answer(_MISSING, b"<Error><Code>NoSuchKey</Code></Error>" if method == "GET" else b"")
+            return _Response(_NOT_FOUND, b"<Error><Code>NoSuchKey</Code></Error>" if method == "GET" else b"")
         size = path.stat().st_size
         headers = {"ETag": f'"{size:x}"', "Last-Modified": formatdate(path.stat().st_mtime, usegmt=True)}
         if method == "HEAD":
-            return _Answer(_OK, headers=headers, length=size)
+            return _Response(_OK, headers=headers, length=size)
         if not ranged:
-            return _Answer(_OK, path.read_bytes(), headers)
-        first, last = _bounds(ranged, size)
+            return _Response(_OK, path.read_bytes(), headers)
+        first, last = _parse_range(ranged, size)
         headers["Content-Range"] = f"bytes {first}-{last}/{size}"
         with path.open("rb") as file:
-            return _Answer(_PARTIAL, os.pread(file.fileno(), last - first + 1, first), headers)
+            return _Response(_PARTIAL, os.pread(file.fileno(), last - first + 1, first), headers)
 
-    def _list_bucket(self, bucket: str, query: Mapping[str, str]) -> _Answer:
+    def _list_bucket(self, bucket: str, query: Mapping[str, str]) -> _Response:
         prefix, after = query.get("prefix", ""), query.get("continuation-token") or query.get("start-after", "")
-        keys, folders = self._below(bucket, prefix, one_level="delimiter" in query)
-        page = int(query.get("max-keys", _PAGE))
+        keys, folders = self._list_keys(bucket, prefix, one_level="delimiter" in query)
+        page = int(query.get("max-keys", _PAGE_KEYS))
         following = [key for key in keys if key > after]
-        shown = "".join(map(self._content, [f"{bucket}/{key}" for key in following[:page]]))
+        shown = "".join(map(self._format_entry, [f"{bucket}/{key}" for key in following[:page]]))
         groups = "".join(f"<CommonPrefixes><Prefix>{escape(one)}</Prefix></CommonPrefixes>" for one in folders)
-        cut = len(following) > page
-        token = f"<NextContinuationToken>{escape(following[page - 1])}</NextContinuationToken>" if cut else ""
+        is_truncated = len(following) > page
+        token = f"<NextContinuationToken>{escape(following[page - 1])}</NextContinuationToken>" if is_truncated else ""
         body = (
             f"<ListBucketResult><Name>{bucket}</Name><Prefix>{escape(prefix)}</Prefix><KeyCount>{len(following)}"
-            f"</KeyCount><IsTruncated>{str(cut).lower()}</IsTruncated>{token}{shown}{groups}</ListBucketResult>"
+            f"</KeyCount><IsTruncated>{str(is_truncated).lower()}</IsTruncated>{token}{shown}{groups}</ListBucketResult>"
         )
-        return _Answer(_OK, body.encode(), {"Content-Type": "application/xml"})
+        return _Response(_OK, body.encode(), {"Content-Type": "application/xml"})
 
-    def _below(self, bucket: str, prefix: str, *, one_level: bool) -> tuple[list[str], list[str]]:
+    def _list_keys(self, bucket: str, prefix: str, *, one_level: bool) -> tuple[list[str], list[str]]:
         root = self._root / bucket
         top = root / prefix.rpartition("/")[0]
         found = top.iterdir() if one_level and top.is_dir() else top.rglob("*")
@@ -177,7 +174,7 @@ class _Server:
         folders = [f"{name}/" for name, folder in below if folder and one_level]
         return sorted(name for name, folder in below if not folder), sorted(folders)
 
-    def _content(self, name: str) -> str:
+    def _format_entry(self, name: str) -> str:
         status = (self._root / name).stat()
         changed = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(status.st_mtime))
         key = escape(name.partition("/")[2])
@@ -187,25 +184,25 @@ class _Server:
         )
 
 
-def _key(key: str, query: Mapping[str, str], ranged: str) -> str:
+def _describe_key(key: str, query: Mapping[str, str], ranged: str) -> str:
     return f"{key}/{query.get('prefix', '')}" if query else f"{key} {ranged}".strip()
 
 
-def _bounds(ranged: str, size: int) -> tuple[int, int]:
+def _parse_range(ranged: str, size: int) -> tuple[int, int]:
     first, _, last = ranged.partition("-")
     if not first:
         return max(0, size - int(last)), size - 1
     return int(first), min(int(last), size - 1) if last else size - 1
 
 
-def _encode(answer: _Answer) -> bytes:
+def _encode_response(answer: _Response) -> bytes:
     headers = {"Content-Length": str(len(answer.body) if answer.length is None else answer.length)}
     lines = [f"{name}: {value}" for name, value in {**headers, **(answer.headers or {})}.items()]
     return "\r\n".join([f"HTTP/1.1 {answer.status}", *lines, "", ""]).encode() + answer.body
 
 
 async def _serve(root: Path) -> None:
-    server = await asyncio.start_server(_Server(root).talk, "127.0.0.1", 0)
+    server = await asyncio.start_server(_Server(root).serve_connection, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

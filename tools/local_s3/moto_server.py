@@ -1,4 +1,4 @@
-"""Moto's S3 server in this process, with a log of its requests and a hook that can answer or cut them."""
+"""Moto's S3 server in a thread of this process, with a request log and a hook that can answer or cut requests."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ from werkzeug.datastructures import Headers
 from werkzeug.serving import make_server
 from werkzeug.test import run_wsgi_app
 
+from local_s3.connection import KEY, REGION, environment, storage_options
+
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-REGION: Final = "eu-west-1"
-_AUTHORIZATION: Final = f"AWS4-HMAC-SHA256 Credential=testing/20260101/{REGION}/s3/aws4_request"
+_AUTHORIZATION: Final = f"AWS4-HMAC-SHA256 Credential={KEY}/20260101/{REGION}/s3/aws4_request"
+"""Tells moto the service and the region; it checks no signature."""
+_FEW_RETRIES: Final = {"client_max_retries": "2", "client_retry_timeout": "4", "timeout": "5s"}
 _numbers = itertools.count(1)
 
 READING: Final = frozenset({"GET", "HEAD"})
-"""Methods of a reader; a LIST is a GET of the bucket."""
+"""HTTP methods that change nothing; a LIST is a GET of the bucket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +45,13 @@ class Request:
 
 
 Hook = Callable[[str, str], int | None]
-"""Hears method and path before a request is served; a status that it returns is answered instead."""
+"""Called with method and path before a request is served; a status that it returns is sent instead of serving it."""
 
 
 class Recorder:
     """A WSGI application around moto's.
 
-    One request at a time: moto can fail a LIST while keys change under it, and conditional writes must be atomic.
+    It serves one request at a time: moto may fail a LIST while keys change, and conditional writes must be atomic.
     """
 
     def __init__(self, inner: WSGIApplication) -> None:
@@ -58,7 +61,7 @@ class Recorder:
         self.hook: Hook | None = None
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request, or let the hook answer it, and log it."""
+        """Serve a request, or send what the hook returns, and log it."""
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         with self._lock:
             injected = self.hook(method, path) if self.hook else None
@@ -75,17 +78,17 @@ class Recorder:
 
 class _QuietHandler(MotoRequestHandler):
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Say nothing: the recorder keeps a better log."""
+        """Print nothing: the recorder keeps the log."""
 
     def connection_dropped(self, error: BaseException, environ: WSGIEnvironment | None = None) -> None:
-        """End a line that a hook has cut; otherwise the client would wait for its answer."""
+        """Shut down a connection that a hook has cut; otherwise the client would wait for a response."""
         del error, environ
         self.close_connection = True
         self.connection.shutdown(socket.SHUT_RDWR)
 
 
 class S3Server(ThreadedMotoServer):
-    """Moto's threaded server on a free port of the loopback address, recorded."""
+    """Moto's threaded server on a free port of the loopback address, with a `Recorder` in front."""
 
     def __init__(self) -> None:
         super().__init__("127.0.0.1", 0, verbose=False)
@@ -108,58 +111,44 @@ class S3Server(ThreadedMotoServer):
 
     @property
     def endpoint(self) -> str:
-        """Base address, `http://127.0.0.1:<port>`."""
+        """Base URL, `http://127.0.0.1:<port>`."""
         host, port = self.get_host_and_port()
         return f"http://{host}:{port}"
 
     @property
     def environment(self) -> dict[str, str]:
-        """The standard AWS variables that lead a program to this server."""
-        return {
-            "AWS_ENDPOINT_URL_S3": self.endpoint,
-            "AWS_REGION": REGION,
-            "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing",
-        }
+        """The standard AWS variables for this server."""
+        return environment(self.endpoint)
 
     @property
     def options(self) -> dict[str, str]:
-        """LanceDB storage options that lead to this server."""
-        return {
-            "endpoint": self.endpoint,
-            "allow_http": "true",
-            "region": REGION,
-            "aws_access_key_id": "testing",
-            "aws_secret_access_key": "testing",
-            "client_max_retries": "2",
-            "client_retry_timeout": "4",
-            "timeout": "5s",
-        }
+        """LanceDB's storage options for this server, with few retries, so that an injected fault soon shows."""
+        return storage_options(self.endpoint) | _FEW_RETRIES
 
     def make_bucket(self) -> str:
-        """Name of a new, empty bucket."""
+        """Create an empty bucket and return its name; raises `RuntimeError`."""
         name = f"knowledge-{next(_numbers)}"
         constraint = (
             f"<CreateBucketConfiguration><LocationConstraint>{REGION}</LocationConstraint></CreateBucketConfiguration>"
         )
-        line = http.client.HTTPConnection(*self.get_host_and_port())
-        line.request("PUT", f"/{name}", constraint, {"Authorization": _AUTHORIZATION})
-        status = line.getresponse().status
-        line.close()
+        connection = http.client.HTTPConnection(*self.get_host_and_port())
+        connection.request("PUT", f"/{name}", constraint, {"Authorization": _AUTHORIZATION})
+        status = connection.getresponse().status
+        connection.close()
         if status != HTTPStatus.OK:
-            raise RuntimeError(f"the S3 server answered {status} when a bucket was to be made")
+            raise RuntimeError(f"the S3 server answered {status} to the creation of a bucket")
         return name
 
     @contextmanager
-    def recorded(self) -> Iterator[list[Request]]:
-        """The requests of a block; the list is filled when the block ends."""
-        first, made = len(self.recorder.log), list[Request]()
-        yield made
-        made += self.recorder.log[first:]
+    def record_requests(self) -> Iterator[list[Request]]:
+        """Yield a list that has the requests of the block when the block has ended."""
+        first, requests = len(self.recorder.log), list[Request]()
+        yield requests
+        requests += self.recorder.log[first:]
 
     @contextmanager
-    def hooked(self, hook: Hook) -> Iterator[None]:
-        """Let a hook hear, and answer, the requests of a block. It may raise `ConnectionError` to cut the line."""
+    def hook_requests(self, hook: Hook) -> Iterator[None]:
+        """Call a hook before each request of a block. It may raise `ConnectionError` to cut the connection."""
         self.recorder.hook = hook
         try:
             yield
@@ -167,17 +156,17 @@ class S3Server(ThreadedMotoServer):
             self.recorder.hook = None
 
     @contextmanager
-    def answering(self, status: int) -> Iterator[None]:
-        """Answer every request of a block with a status."""
-        with self.hooked(lambda _method, _path: status):
+    def answer_with(self, status: int) -> Iterator[None]:
+        """Answer every request of a block with one status."""
+        with self.hook_requests(lambda _method, _path: status):
             yield
 
     @contextmanager
-    def cutting(self) -> Iterator[None]:
-        """Cut the line at every request of a block."""
+    def cut_connections(self) -> Iterator[None]:
+        """Cut the connection at every request of a block."""
 
         def cut(_method: str, _path: str) -> None:
             raise ConnectionResetError
 
-        with self.hooked(cut):
+        with self.hook_requests(cut):
             yield

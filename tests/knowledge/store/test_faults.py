@@ -108,14 +108,14 @@ def test_an_answer_of_the_store_that_is_an_error_is_an_outage(
     s3_server: S3Server, bucket: Location, status: int
 ) -> None:
     build(bucket, {(ANA, "notes"): ROWS})
-    with s3_server.answering(status):
+    with s3_server.answer_with(status):
         assert type(fault_of(lambda: read_rows(bucket))) is StorageUnavailableError
 
 
 @pytest.mark.slow
 def test_a_store_that_is_not_there_is_an_outage(s3_server: S3Server, bucket: Location) -> None:
     build(bucket, {(ANA, "notes"): ROWS})
-    with s3_server.cutting():
+    with s3_server.cut_connections():
         assert type(fault_of(lambda: read_rows(bucket))) is StorageUnavailableError
     dead = Location(bucket.uri, {**bucket.options, "endpoint": "http://127.0.0.1:9", "client_max_retries": "0"})
     assert type(fault_of(lambda: read_rows(dead))) is StorageUnavailableError

@@ -53,7 +53,7 @@ async def test_a_scope_without_tables_is_remembered_too(s3_server: S3Server, buc
     await put(bucket, ANA, "notes", {"a.md": "Text."})
     handles = open_handles(bucket)
     assert await handles.open_current(BEN, searching=True) is None
-    with s3_server.recorded() as requests:
+    with s3_server.record_requests() as requests:
         assert await handles.open_current(BEN, searching=True) is None
     assert requests == []
 
