@@ -26,9 +26,9 @@ from benchmarks.support.processors import one_processor
 from knowledge.embedding.providers import LOCAL, provider
 from knowledge.scopes import Scope
 from knowledge.store.schema import SCHEMA_VERSION, digest
-from lambda_emulator.answers import differences, readable, sample
-from lambda_emulator.artifact import Function, function
-from lambda_emulator.sandbox import Machine, started, tail
+from lambda_emulator.answers import find_differences, parse_body, read_event
+from lambda_emulator.artifact import Function, find_function
+from lambda_emulator.sandbox import Machine, read_tail, start_function
 from local_gateway.sample import Sample
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -128,12 +128,12 @@ def sample_dataset(kept: Path) -> str:
 
 def _ours(uri: str) -> Side:
     settings = {"LANCEDB_URI": uri, "EMBEDDING": LOCAL, "RUNTIME_SWITCH": "on"}
-    asked = sample(EVENT)
+    asked = read_event(EVENT)
     return Side(
-        function(ROOT / ".aws-sam/build"),
+        find_function(ROOT / ".aws-sam/build"),
         asked.event,
         settings,
-        lambda answer: not list(differences(asked.expected, readable(answer))),
+        lambda answer: not list(find_differences(asked.expected, parse_body(answer))),
     )
 
 
@@ -181,10 +181,10 @@ def _taken_in_turns(ours: Side, plain: Side, machine: Machine, kept: Path, round
 def _start(side: Side, machine: Machine, kept: Path) -> float:
     """Milliseconds from the process's start to its answer, in a new place with an empty temporary folder."""
     with tempfile.TemporaryDirectory(prefix="run-", dir=kept) as folder:
-        with started(side.function, machine, side.settings, Path(folder)) as running:
+        with start_function(side.function, machine, side.settings, Path(folder)) as running:
             began = time.perf_counter()
             answer = running.invoke(side.event)
             milliseconds = 1000 * (time.perf_counter() - began)
         if not side.is_answer(answer):
-            raise RuntimeError(f"{side.function.name} answered {answer}; its log ends:\n{tail(running.log)}")
+            raise RuntimeError(f"{side.function.name} answered {answer}; its log ends:\n{read_tail(running.log)}")
     return milliseconds

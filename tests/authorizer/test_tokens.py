@@ -132,7 +132,7 @@ def test_an_encryption_key_signs_nothing(issuer: Issuer, authorizer: Authorizer,
 
 
 @pytest.mark.parametrize("header", [b"[" * 90000, b'{"alg":"RS256","kid":5}', b'{"alg":"RS256","kid":{}}', b"5"])
-def test_a_strange_token_header_is_unauthorized(authorizer: Authorizer, header: bytes) -> None:
+def test_an_unknown_token_header_is_unauthorized(authorizer: Authorizer, header: bytes) -> None:
     text = base64.urlsafe_b64encode(header[:9000]).rstrip(b"=").decode()
     with UNAUTHORIZED:
         authorizer(event(f"Bearer {text}.e30.eA"))

@@ -27,7 +27,7 @@ def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Demonstrated:
     with pytest.MonkeyPatch.context() as patch:
         # An embedding cache that another run filled would hide what embedding does.
         patch.setenv("KNOWLEDGE_CACHE_DIR", str(folder / "cache"))
-        code = demo.main(["--uri", sample.uri], say=lines.append)
+        code = demo.main(["--uri", sample.uri], report=lines.append)
     return Demonstrated(code, "\n".join(lines), sample)
 
 

@@ -51,7 +51,7 @@ def assert_refused_in_time(handler: Handler, arguments: Mapping[str, object]) ->
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_when_opening_is_said(s3_server: S3Server, bucket: Location, fault: str) -> None:
+def test_a_fault_when_opening_is_reported(s3_server: S3Server, bucket: Location, fault: str) -> None:
     build(bucket, {(ANA, "notes"): TEXTS})
     with handler_for(bucket) as handler:
         with FAULTS[fault](s3_server):
@@ -60,7 +60,7 @@ def test_a_fault_when_opening_is_said(s3_server: S3Server, bucket: Location, fau
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_between_two_queries_is_said(s3_server: S3Server, bucket: Location, fault: str) -> None:
+def test_a_fault_between_two_queries_is_reported(s3_server: S3Server, bucket: Location, fault: str) -> None:
     build(bucket, {(ANA, "notes"): TEXTS})
     with handler_for(bucket) as handler:
         found = call(handler, QUERY)["results"]
@@ -71,7 +71,9 @@ def test_a_fault_between_two_queries_is_said(s3_server: S3Server, bucket: Locati
 
 
 @pytest.mark.parametrize("fault", ["403", "503", "reset"])
-def test_a_fault_while_looking_for_something_newer_is_said(s3_server: S3Server, bucket: Location, fault: str) -> None:
+def test_a_fault_while_looking_for_something_newer_is_reported(
+    s3_server: S3Server, bucket: Location, fault: str
+) -> None:
     build(bucket, {(ANA, "notes"): TEXTS})
     with handler_for(bucket) as handler:
         call(handler, QUERY)
@@ -81,7 +83,7 @@ def test_a_fault_while_looking_for_something_newer_is_said(s3_server: S3Server, 
 
 
 @pytest.mark.parametrize("after", [1, 2, 4, 7, 11])
-def test_a_fault_in_the_middle_of_a_query_is_said(s3_server: S3Server, bucket: Location, after: int) -> None:
+def test_a_fault_in_the_middle_of_a_query_is_reported(s3_server: S3Server, bucket: Location, after: int) -> None:
     build(bucket, {(ANA, "notes"): TEXTS})
     served = 0
 
@@ -94,7 +96,7 @@ def test_a_fault_in_the_middle_of_a_query_is_said(s3_server: S3Server, bucket: L
         assert_refused_in_time(handler, QUERY)
 
 
-def test_a_dead_port_is_said() -> None:
+def test_a_dead_port_is_reported() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -103,7 +105,7 @@ def test_a_dead_port_is_said() -> None:
             assert_refused_in_time(handler, QUERY)
 
 
-def test_a_missing_bucket_is_said(bucket: Location) -> None:
+def test_a_missing_bucket_is_reported(bucket: Location) -> None:
     with handler_for(Location("s3://no-such-bucket/data", bucket.options)) as handler:
         assert_refused_in_time(handler, QUERY)
 
@@ -137,7 +139,7 @@ def test_a_dataset_of_another_model_is_a_mismatch_and_not_retryable(location: Lo
     assert envelope["error"]["retryable"] is False
 
 
-def test_a_version_that_was_cleaned_away_under_a_reader_is_read_anew(folder: Location) -> None:
+def test_a_version_that_was_cleaned_away_under_a_reader_is_read_again(folder: Location) -> None:
     build(folder, {(ANA, "notes"): TEXTS})
     with handler_for(folder) as handler:
         before = call(handler, QUERY)["results"]

@@ -26,7 +26,7 @@ OUTAGES: dict[str, Outage] = {
 
 
 @pytest.mark.parametrize("outage", OUTAGES)
-def test_an_outage_is_told_with_what_to_do_and_the_same_command_completes_it_later(
+def test_an_outage_is_reported_with_what_to_do_and_the_same_command_completes_it_later(
     s3_server: S3Server, bucket: Location, outage: str
 ) -> None:
     async def story() -> None:

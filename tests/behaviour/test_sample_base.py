@@ -47,7 +47,7 @@ def handler(sample: Sample) -> Iterator[Handler]:
 @pytest.fixture(scope="module")
 def items(sample: Sample) -> dict[str, Json]:
     """Every item of the sample base by source path, as the command lists it."""
-    return {path: item for base in sample.bases() for path, item in sample.items(base).items()}
+    return {path: item for base in sample.read_bases() for path, item in sample.list_items(base).items()}
 
 
 def assert_holds(found: object, expected: object, where: str = "answer") -> None:
@@ -115,7 +115,7 @@ def masked(text: str) -> list[str]:
 
 def test_a_demonstration_that_cannot_publish_fails(sample: Sample) -> None:
     lines: list[str] = []
-    assert demo.main(["--uri", sample.uri], say=lines.append) == 1
+    assert demo.main(["--uri", sample.uri], report=lines.append) == 1
     assert lines == [f"FAILED: {sample.uri} is there already; the demonstration needs a new folder."]
 
 
@@ -123,12 +123,12 @@ def test_a_demonstration_that_cannot_publish_fails(sample: Sample) -> None:
 def test_the_demonstration_notices_a_wrong_answer(handler: Handler, payload: Payload) -> None:
     stranger = Caller(handler, Developer("nobody"), payload, print)
     with pytest.raises(WrongAnswerError, match="the first hit"):
-        demo.search(stranger, {"query": "Urlaub", "expect": "handbook/urlaub.md", "language": "de"})
+        demo.check_search(stranger, {"query": "Urlaub", "expect": "handbook/urlaub.md", "language": "de"})
     with pytest.raises(WrongAnswerError, match="is 'knowledge_error', expected 'knowledge'"):
         stranger.call("knowledge", knowledge_item_id="ki_none")
 
 
-def test_a_failed_command_is_told(sample: Sample) -> None:
+def test_a_failed_command_is_reported(sample: Sample) -> None:
     with pytest.raises(SampleError, match="knowledge history ended with"):
         sample.run("history", "ki_none", "--owner", "ana")
 
@@ -219,7 +219,7 @@ def test_odd_ids_and_queries_are_answered(handler: Handler) -> None:
         assert envelope["type"] == "knowledge_search", text[:20]
 
 
-def test_a_dataset_of_another_model_is_told_as_such(sample: Sample) -> None:
+def test_a_dataset_of_another_model_is_reported_as_such(sample: Sample) -> None:
     with switched_on(sample.uri, embedding="local-small") as other:
         for arguments in ({"query": "a"}, {"knowledge_item_id": "i"}):
             envelope = call(other, arguments)

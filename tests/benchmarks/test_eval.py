@@ -77,7 +77,7 @@ def test_headings_that_occur_once_are_taken_out_and_stand_over_what_followed_the
     ]
 
 
-def test_a_folder_that_is_not_there_is_told_with_what_is_needed(
+def test_a_folder_that_is_not_there_is_reported_with_what_is_needed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert program.main(["--eval-dir", ""]) == program.main(["--eval-dir", str(tmp_path / "away")]) == 2

@@ -109,7 +109,7 @@ def test_a_token_for_the_other_place_is_refused(stack: Running, issuer: Issuer) 
 
 
 @pytest.mark.parametrize("claims", [{"scope": "openid"}, {"scope": None}, {"scope": "knowledge:readers"}])
-def test_a_good_token_without_the_scope_is_told_which_one(stack: Running, issuer: Issuer, claims: Json) -> None:
+def test_a_good_token_without_the_scope_is_reported_which_one(stack: Running, issuer: Issuer, claims: Json) -> None:
     answer = called(stack, issuer.token(stack.address, **claims), search())
     metadata = stack.gateway.stack.outputs["MetadataUrl"]
     assert answer.status == 403

@@ -87,7 +87,7 @@ def test_the_kinds_of_files_and_the_front_matter() -> None:
     assert parse_front_matter(block) == FrontMatter("", "Support opening hours", "en", "support-opening-hours")
 
 
-def test_every_option_that_is_told_exists() -> None:
+def test_every_option_that_is_reported_exists() -> None:
     given = [one for command in knowledge.commands.values() for one in command.params]
     options = {name for one in given for name in (*one.opts, *one.secondary_opts)}
     stated = {word for span in code_spans(PUBLISH.prose) for word in span.split() if word.startswith("--")}

@@ -149,14 +149,14 @@ def test_a_folder_that_is_a_link_is_not_trusted(layer: Path) -> None:
     assert "can be changed by somebody else" in run(layer).stderr
 
 
-def test_a_full_disk_is_told_with_its_remedy(layer: Path) -> None:
+def test_a_full_disk_is_reported_with_its_remedy(layer: Path) -> None:
     limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
     limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
     assert "cannot be unpacked" in run(layer, limit + USE).stderr
     assert unpacked(layer) == []
 
 
-def test_no_room_is_told_with_its_remedy() -> None:
+def test_no_room_is_reported_with_its_remedy() -> None:
     message = native_loader.storage_message(OSError(28, "No space left on device"), Path("folder/lib.so"), 1000)
     assert message == "folder has no room for the 1000 bytes of lib.so: raise the function's EphemeralStorage"
 
@@ -198,7 +198,7 @@ def test_a_helper_that_hangs_is_not_waited_for(layer: Path) -> None:
     assert run(layer, code).stdout.startswith("librari")
 
 
-def test_a_fault_is_told_by_the_process_that_needs_the_file(layer: Path) -> None:
+def test_a_fault_is_reported_by_the_process_that_needs_the_file(layer: Path) -> None:
     (layer / "words/Stemmer.abi.so.zst").write_bytes(b"no archive")
     ended = run(layer, BEGIN + USE)
     assert "is damaged" in ended.stderr.splitlines()[-1]

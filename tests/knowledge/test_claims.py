@@ -215,6 +215,6 @@ def test_no_gateway_turns_teams_into_a_team_that_was_not_claimed(gateway: str, t
         lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["jwt", "claims", "sub", "teams"]), inner),
     )
 )
-def test_any_claims_give_a_caller_or_a_told_error(authorizer: object) -> None:
+def test_any_claims_give_a_caller_or_a_documented_error(authorizer: object) -> None:
     with suppress(ScopeRequiredError):
         assert who(authorizer).owner_id

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lambda_emulator.answers import differences, readable, sample
+from lambda_emulator.answers import find_differences, parse_body, read_event
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from lambda_emulator.answers import differences, readable, sample
     ids=str,
 )
 def test_an_answer_must_hold_the_expected_part(expected: object, found: object, lines: list[str]) -> None:
-    assert list(differences(expected, found)) == lines
+    assert list(find_differences(expected, found)) == lines
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,10 @@ def test_an_answer_must_hold_the_expected_part(expected: object, found: object, 
     ids=str,
 )
 def test_a_body_is_read_as_json_where_it_is(answer: object, expected: object) -> None:
-    assert readable(answer) == expected
+    assert parse_body(answer) == expected
 
 
 def test_every_event_file_can_be_read() -> None:
     paths = sorted((Path(__file__).parents[2] / "events").glob("*.json"))
     assert paths
-    assert all(sample(path).expected["statusCode"] for path in paths)
+    assert all(read_event(path).expected["statusCode"] for path in paths)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lambda_emulator.artifact import FUNCTION, ArtifactError, function, functions
+from lambda_emulator.artifact import FUNCTION, ArtifactError, find_function, read_functions
 
 
 def test_a_built_template_tells_the_function_s_parts(build: Path) -> None:
-    found = function(build)
+    found = find_function(build)
     assert found.folder == build / FUNCTION
     assert [layer.name for layer in found.layers] == ["EngineLayer", "KnowledgeLayer"]
     assert (found.handler, found.environment) == ("tool.app.handler", {"PLAIN": "1"})
@@ -18,9 +18,9 @@ def test_a_built_template_tells_the_function_s_parts(build: Path) -> None:
 
 def test_a_missing_build_says_what_to_run(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match="run `make build`"):
-        functions(tmp_path)
+        read_functions(tmp_path)
 
 
-def test_another_function_s_name_is_told(build: Path) -> None:
+def test_another_function_s_name_is_reported(build: Path) -> None:
     with pytest.raises(ArtifactError, match="has no function Other"):
-        function(build, "Other")
+        find_function(build, "Other")

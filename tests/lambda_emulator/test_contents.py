@@ -8,8 +8,8 @@ import pytest
 from backports import zstd
 
 from engine_build.files import ELF_MACHINES
-from lambda_emulator.artifact import function
-from lambda_emulator.contents import faults
+from lambda_emulator.artifact import find_function
+from lambda_emulator.contents import find_faults
 
 
 def library(architecture: str) -> bytes:
@@ -27,10 +27,10 @@ def library(architecture: str) -> bytes:
     ],
 )
 def test_what_must_not_be_shipped_is_found(build: Path, path: str) -> None:
-    assert faults(function(build), "x86_64") == []
+    assert find_faults(find_function(build), "x86_64") == []
     (build / "KnowledgeLayer/python" / path).parent.mkdir(parents=True)
     (build / "KnowledgeLayer/python" / path).touch()
-    (found,) = faults(function(build), "x86_64")
+    (found,) = find_faults(find_function(build), "x86_64")
     assert found.startswith(f"KnowledgeLayer/python/{path}: ")
 
 
@@ -38,5 +38,5 @@ def test_a_library_for_another_machine_is_found_packed_or_not(build: Path) -> No
     python = build / "EngineLayer/python"
     (python / "plain.so").write_bytes(library("arm64"))
     (python / "packed.so.1.zst").write_bytes(zstd.compress(library("arm64")))
-    assert len(faults(function(build), "x86_64")) == 2
-    assert faults(function(build), "arm64") == []
+    assert len(find_faults(find_function(build), "x86_64")) == 2
+    assert find_faults(find_function(build), "arm64") == []

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from lambda_emulator.artifact import FUNCTION, function
-from lambda_emulator.sandbox import Machine, SandboxError, started
+from lambda_emulator.artifact import FUNCTION, find_function
+from lambda_emulator.sandbox import Machine, SandboxError, start_function
 
 ANSWERING: Final = """
 import http.server, json, os, sys
@@ -43,13 +43,13 @@ def emulator(tmp_path: Path) -> Path:
 def run(build: Path, machine: Machine, folder: Path, **settings: str) -> dict[str, Any]:
     """What the function sees of its surroundings."""
     folder.mkdir()
-    with started(function(build), machine, settings, folder) as running:
+    with start_function(find_function(build), machine, settings, folder) as running:
         seen: dict[str, Any] = running.invoke({"an": "event"})
-    return {**seen, "isolated": running.isolated}
+    return {**seen, "isolated": running.is_isolated}
 
 
 @pytest.mark.slow
-def test_a_function_runs_in_a_place_like_lambda_s(build: Path, emulator: Path, tmp_path: Path) -> None:
+def test_a_function_runs_in_surroundings_like_lambda_s(build: Path, emulator: Path, tmp_path: Path) -> None:
     seen = run(build, Machine(emulator, Path(sys.executable)), tmp_path / "run", EMBEDDING="local")
     assert seen["event"] == {"an": "event"}
     assert seen["arguments"][-3:] == ["-m", "awslambdaric", "tool.app.handler"]
@@ -62,7 +62,9 @@ def test_a_function_runs_in_a_place_like_lambda_s(build: Path, emulator: Path, t
         assert not seen["writable"]
 
 
-def test_a_python_that_the_place_would_hide_runs_it_by_its_paths(build: Path, emulator: Path, tmp_path: Path) -> None:
+def test_a_python_that_the_namespace_would_hide_runs_it_without_one(
+    build: Path, emulator: Path, tmp_path: Path
+) -> None:
     seen = run(build, Machine(emulator, Path("/opt/python/bin/python")), tmp_path / "run")
     assert not seen["isolated"]
     roots = [build / FUNCTION, build / "EngineLayer/python", build / "KnowledgeLayer/python"]
@@ -71,15 +73,15 @@ def test_a_python_that_the_place_would_hide_runs_it_by_its_paths(build: Path, em
         os.kill(seen["pid"], 0)
 
 
-def test_an_emulator_that_ends_is_told_with_its_log(build: Path, emulator: Path, tmp_path: Path) -> None:
+def test_an_emulator_that_ends_is_reported_with_its_log(build: Path, emulator: Path, tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="not today"):
         run(build, Machine(emulator, Path(sys.executable)), tmp_path / "run", EXIT="now")
 
 
-def test_a_function_that_dies_is_told_with_its_log(build: Path, emulator: Path, tmp_path: Path) -> None:
+def test_a_function_that_dies_is_reported_with_its_log(build: Path, emulator: Path, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     with (
-        started(function(build), Machine(emulator, Path(sys.executable)), {}, tmp_path / "run") as running,
+        start_function(find_function(build), Machine(emulator, Path(sys.executable)), {}, tmp_path / "run") as running,
         pytest.raises(SandboxError, match="listening"),
     ):
         running.invoke("stop")

@@ -12,7 +12,7 @@ from functools import partial
 import httpx2
 import pytest
 
-from local_gateway.__main__ import greeting, main
+from local_gateway.__main__ import format_greeting, main
 from local_gateway.events import Developer
 from local_gateway.front import Front
 from tests.support.front_door import tool_call
@@ -20,7 +20,7 @@ from tests.support.local_front import ANA
 
 
 def test_the_command_that_is_printed_works(front: Front) -> None:
-    text = greeting(front.url, ANA)
+    text = format_greeting(front.url, ANA)
     found = re.search(r"curl -s (\S+) -H '([^:]+): ([^']+)' -d \\\n\s+'(.+)'\n", text)
     assert found
     url, name, value, data = found.groups()
@@ -28,7 +28,7 @@ def test_the_command_that_is_printed_works(front: Front) -> None:
     hit = answer.json()["result"]["structuredContent"]["results"][0]
     assert hit["source"]["uri"] == "handbook/sick-days.md"
     assert "ana (teams: support)" in text
-    assert "teams: none" in greeting(front.url, Developer("ana"))
+    assert "teams: none" in format_greeting(front.url, Developer("ana"))
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_the_command_serves_until_it_is_interrupted(dataset: str) -> None:
     assert json.loads(log.splitlines()[0])["call"]["outcome"] == "ok"
 
 
-def test_a_port_that_is_taken_is_said_in_a_sentence(dataset: str, front: Front) -> None:
+def test_a_port_that_is_taken_is_reported_in_a_sentence(dataset: str, front: Front) -> None:
     taken = str(front.server_port)
     with pytest.raises(SystemExit, match=rf"Port {taken} cannot be used: .+\. Choose another one with --port\."):
         main(["--port", taken, "--uri", dataset, "--embedding", "local-small"])

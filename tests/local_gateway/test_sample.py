@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local_gateway.__main__ import provide_sample
+from local_gateway.__main__ import ensure_sample
 from local_gateway.sample import SampleError
 
 
@@ -23,10 +23,10 @@ def test_a_sample_base_is_published_once_and_never_served_half_done(
     (examples / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     (tmp_path / "data" / "sample.begun" / "left over").mkdir(parents=True)
     with pytest.raises(SampleError, match="knowledge publish ended with"):
-        provide_sample(folder, "no-such-model", examples)
+        ensure_sample(folder, "no-such-model", examples)
     assert not folder.exists()
-    provide_sample(folder, "local-small", examples)
+    ensure_sample(folder, "local-small", examples)
     assert capsys.readouterr().out.splitlines()[-1] == "  owner ana, base notes: 1 created."
     assert not (folder / "left over").exists()
-    provide_sample(folder, "local-small", examples)
+    ensure_sample(folder, "local-small", examples)
     assert capsys.readouterr().out == ""

@@ -190,7 +190,7 @@ def test_an_interrupted_publish_is_kept_as_a_draft(folder: Location) -> None:
     asyncio.run(story())
 
 
-def test_another_embedding_model_is_told_and_nothing_is_touched(folder: Location) -> None:
+def test_another_embedding_model_is_reported_and_nothing_is_touched(folder: Location) -> None:
     async def story() -> None:
         await published(folder)
         other = Store(folder.uri, "another-model", embedding().dimensions)
@@ -208,7 +208,7 @@ async def _without_marker(store: Store) -> None:
     await store.drop(MARKER_TABLE)
 
 
-def test_a_place_without_any_dataset_is_told(folder: Location) -> None:
+def test_a_place_without_any_dataset_is_reported(folder: Location) -> None:
     async def story() -> None:
         for work in (examine, repair):
             [finding] = await within(folder, work)
@@ -217,7 +217,7 @@ def test_a_place_without_any_dataset_is_told(folder: Location) -> None:
     asyncio.run(story())
 
 
-def test_a_table_of_another_scope_under_this_name_is_told(folder: Location) -> None:
+def test_a_table_of_another_scope_under_this_name_is_reported(folder: Location) -> None:
     async def story() -> None:
         await published(folder)
         model = embedding()
@@ -232,7 +232,7 @@ def test_a_table_of_another_scope_under_this_name_is_told(folder: Location) -> N
     asyncio.run(story())
 
 
-def test_rows_outside_the_indexes_are_told_and_indexed(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_outside_the_indexes_are_reported_and_indexed(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
         await published(folder)
         monkeypatch.setattr("publish_knowledge.doctor.MAX_UNINDEXED", 1)

@@ -29,13 +29,13 @@ from tests.support.front_door import (
 from tests.support.server import ON
 
 
-def test_a_missing_dataset_setting_is_told_and_not_taken_for_an_empty_dataset(handler: Handler) -> None:
+def test_a_missing_dataset_setting_is_reported_and_not_taken_for_an_empty_dataset(handler: Handler) -> None:
     error = call(handler, {"query": "a"})["error"]
     assert "LANCEDB_URI" in error["message"]
     assert error["retryable"] is True
 
 
-def test_an_unknown_embedding_is_told() -> None:
+def test_an_unknown_embedding_is_reported() -> None:
     with Handler(replace(ON, uri="nowhere", embedding="word2vec"), logger()) as handler:
         envelope = call(handler, {"query": "a"})
     assert error_of(envelope) == ("knowledge_storage_unavailable", None)

@@ -182,14 +182,14 @@ def test_an_unknown_name_is_quoted_in_part_and_as_valid_text() -> None:
         ({"knowledge_revision_id": "r", "alpha": True}, InvalidRequestError, "alpha"),
     ],
 )
-def test_the_first_thing_wrong_is_told_in_table_order_and_the_shape_last(
+def test_the_first_thing_wrong_is_reported_in_table_order_and_the_shape_last(
     arguments: dict[str, object], kind: type[KnowledgeError], field: str | None
 ) -> None:
     error = refusal(arguments)
     assert (type(error), error.field) == (kind, field)
 
 
-def test_the_bounds_are_told_in_words() -> None:
+def test_the_bounds_are_reported_in_words() -> None:
     assert {argument.name: argument.rule for argument in ARGUMENTS if argument.rule} == {
         "query": "at most 2000 characters",
         "offset": "0 or more",
@@ -223,7 +223,7 @@ JSON_VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(NAMES) | st.text(st.characters()), JSON_VALUES, max_size=6))
-def test_any_arguments_give_a_request_or_a_told_error(arguments: dict[str, Any]) -> None:
+def test_any_arguments_give_a_request_or_a_documented_error(arguments: dict[str, Any]) -> None:
     try:
         found = parse(arguments)
     except KnowledgeError as error:

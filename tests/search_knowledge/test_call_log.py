@@ -139,7 +139,7 @@ def test_no_word_of_an_exception_is_left_anywhere(kind: type[Exception], capfd: 
     assert line["call"]["cause"] == f"builtins.{kind.__name__}"
 
 
-def test_the_cause_told_is_the_first_one() -> None:
+def test_the_cause_logged_is_the_first_one() -> None:
     deep = StorageUnavailableError()
     deep.__cause__ = RuntimeError()
     deep.__cause__.__context__ = ConnectionRefusedError()

@@ -110,6 +110,6 @@ def test_events_of_both_eras_may_follow_each_other(handler: Handler) -> None:
         assert json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
-def test_the_version_told_to_clients_is_the_project_s() -> None:
+def test_the_version_sent_to_clients_is_the_project_s() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == VERSION

@@ -44,7 +44,7 @@ def test_a_body_of_one_mebibyte_passes_and_one_byte_more_does_not(handler: Handl
     assert refusal(handler(rest_event(padded + " "))) == (413, -32600)
 
 
-def test_an_escaped_body_may_grow_when_it_is_written_anew(handler: Handler) -> None:
+def test_an_escaped_body_may_grow_when_it_is_written_again(handler: Handler) -> None:
     body = json.dumps(tool_call({"query": "x", "more": "é" * 1000}), ensure_ascii=True)
     assert envelope_of(handler(rest_event(body)))["error"]["field"] == "more"
 
@@ -229,7 +229,7 @@ def test_an_unknown_method_is_a_protocol_error(handler: Handler) -> None:
     assert body_of(handler(rest_event(request("tools/delete"))))["error"]["code"] == -32601
 
 
-def test_lone_surrogates_reach_the_tool_and_are_told_there(handler: Handler) -> None:
+def test_lone_surrogates_reach_the_tool_and_are_reported_there(handler: Handler) -> None:
     body = '{"jsonrpc": "2.0", "id": "\\ud800", "method": "tools/call", "params": %s}'
     params = '{"name": "search_knowledge", "arguments": {"query": "a\\ud800"}}'
     envelope = envelope_of(handler(rest_event(body % params)))

@@ -89,7 +89,7 @@ def test_a_restored_function_that_cannot_read_the_switch_is_off(handler: Handler
 
 
 @pytest.mark.usefixtures("_no_hooks")
-def test_the_run_time_is_told_what_to_call() -> None:
+def test_the_run_time_is_reported_what_to_call() -> None:
     calls: list[str] = []
     assert around_snapshots(before=lambda: calls.append("before"), after=lambda: calls.append("after"))
     for function, arguments, options in (*runtime.get_before_snapshot(), *runtime.get_after_restore()):

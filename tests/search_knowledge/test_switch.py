@@ -103,7 +103,7 @@ def test_whatever_is_not_on_is_off(ssm: SSMClient, name: str, handler: Handler, 
     assert not answers(handler)
 
 
-def test_a_parameter_that_was_never_readable_disables_the_tool_and_is_told(
+def test_a_parameter_that_was_never_readable_disables_the_tool_and_is_reported(
     ssm: SSMClient, handler: Handler, log: StringIO
 ) -> None:
     assert ssm.meta.region_name == REGION

@@ -86,7 +86,7 @@ def test_the_caller_comes_second(handler: Handler, authorizer: object) -> None:
     assert error_of(envelope_of(answer)) == ("knowledge_scope_required", None)
 
 
-def test_too_many_scopes_are_told_before_the_arguments_are_read(handler: Handler) -> None:
+def test_too_many_scopes_are_reported_before_the_arguments_are_read(handler: Handler) -> None:
     crowd = {**ANA, "teams": json.dumps([f"t{n}" for n in range(50)])}
     envelope = call(handler, {"offset": -1}, authorizer=crowd)
     assert error_of(envelope) == ("knowledge_invalid_request", None)

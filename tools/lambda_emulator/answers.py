@@ -1,4 +1,4 @@
-"""Events from files, and whether an answer is the expected one: see `events/README.md` for the rules."""
+"""Read event files and compare answers with the expected ones; `events/README.md` has the rules."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """One event file: what it is about, the event, and a part of the answer."""
+class SampleEvent:
+    """One event file: its name, the event, and the expected part of the answer."""
 
     name: str
     event: Any
     expected: Mapping[str, Any]
 
 
-def sample(path: Path) -> Sample:
+def read_event(path: Path) -> SampleEvent:
     """Read an event file."""
     content = json.loads(path.read_text(encoding="utf-8"))
-    return Sample(path.stem, content["event"], content["expected"])
+    return SampleEvent(path.stem, content["event"], content["expected"])
 
 
-def readable(answer: Any) -> Any:  # noqa: ANN401 - whatever JSON a function answers
-    """An answer with its body, which a gateway takes as text, parsed where it is JSON."""
+def parse_body(answer: Any) -> Any:  # noqa: ANN401 - whatever JSON a function answers
+    """Return an answer with its body parsed where that is JSON; gateways take the body as text."""
     if not isinstance(answer, dict) or not isinstance(answer.get("body"), str):
         return answer
     try:
@@ -34,16 +34,16 @@ def readable(answer: Any) -> Any:  # noqa: ANN401 - whatever JSON a function ans
         return {**answer, "body": answer["body"] or None}
 
 
-def differences(expected: object, found: object, position: str = "answer") -> Iterator[str]:
-    """Where an answer lacks something of the expected part, one line each."""
+def find_differences(expected: object, found: object, position: str = "answer") -> Iterator[str]:
+    """Yield a line for each expected value that the answer lacks or has otherwise."""
     if isinstance(expected, dict) and isinstance(found, dict):
         for key, value in expected.items():
             if key in found:
-                yield from differences(value, found[key], f"{position}.{key}")
+                yield from find_differences(value, found[key], f"{position}.{key}")
             else:
                 yield f"{position}.{key} is missing"
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) <= len(found):
         for at, value in enumerate(expected):
-            yield from differences(value, found[at], f"{position}[{at}]")
+            yield from find_differences(value, found[at], f"{position}[{at}]")
     elif expected != found or isinstance(expected, bool) != isinstance(found, bool):
         yield f"{position} is {json.dumps(found)[:200]}, expected {json.dumps(expected)[:200]}"

@@ -1,4 +1,4 @@
-"""What `sam build` made, as its built template tells: functions, their layers and their settings."""
+"""Read from the built template what `sam build` made: functions, their layers and their settings."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ENGINE: Final = "EngineLayer"
 
 
 class ArtifactError(RuntimeError):
-    """The built artifact is missing or not as it should be; the message says what to do."""
+    """The built artifact is missing or unusable; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A built function: its folder, its layers' folders in the order Lambda lays them over each other, its handler."""
+    """A built function: its folder, its layers' folders in the order in which Lambda merges them, its handler."""
 
     name: str
     folder: Path
@@ -29,28 +29,28 @@ class Function:
     """The settings that the template gives as plain text."""
 
 
-def functions(build: Path) -> tuple[Function, ...]:
-    """Every function in a folder that `sam build` made; raises `ArtifactError` if there is none."""
+def read_functions(build: Path) -> tuple[Function, ...]:
+    """Return all functions in the output folder of `sam build`; raises `ArtifactError` where there is no template."""
     template = build / "template.yaml"
     if not template.is_file():
         raise ArtifactError(f"{template} is missing: run `make build`")
     resources = yaml.safe_load(template.read_text(encoding="utf-8"))["Resources"]
     return tuple(
-        _function(build, name, resource["Properties"])
+        _parse_function(build, name, resource["Properties"])
         for name, resource in resources.items()
         if resource["Type"] == "AWS::Serverless::Function"
     )
 
 
-def function(build: Path, name: str = FUNCTION) -> Function:
-    """The function of that name; raises `ArtifactError`."""
-    for one in functions(build):
+def find_function(build: Path, name: str = FUNCTION) -> Function:
+    """Return the function of that name; raises `ArtifactError`."""
+    for one in read_functions(build):
         if one.name == name:
             return one
     raise ArtifactError(f"the template in {build} has no function {name}")
 
 
-def _function(build: Path, name: str, properties: Mapping[str, Any]) -> Function:
+def _parse_function(build: Path, name: str, properties: Mapping[str, Any]) -> Function:
     layers = (layer["Ref"] for layer in properties.get("Layers", ()) if "Ref" in layer)
     settings = properties.get("Environment", {}).get("Variables", {})
     return Function(

@@ -1,4 +1,4 @@
-"""What must not be in a package: the publisher, tests, libraries that only publishing needs, foreign machine code."""
+"""Find what must not be in a package: the publisher, tests, libraries of publishing alone, foreign machine code."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ UNWANTED: Final = {
         "benchmarks",
     ),
     "test code": ("tests", "conftest.py", "pytest", "_pytest", "hypothesis", "moto"),
-    "not the function's": ("pandas", "polars", "py3langid", "rich", "markdown_it", "platformdirs", "yaml"),
+    "not used by the function": ("pandas", "polars", "py3langid", "rich", "markdown_it", "platformdirs", "yaml"),
     "part of Lambda's run time": ("boto3", "botocore", "awslambdaric"),
 }
 _REASON: Final = {name: reason for reason, names in UNWANTED.items() for name in names}
 
 
-def faults(function: Function, architecture: str) -> list[str]:
-    """What is wrong with a function's package, one line each."""
+def find_faults(function: Function, architecture: str) -> list[str]:
+    """Return what is wrong with a function's package, one line each."""
     found: list[str] = []
     for folder in (function.folder, *function.layers):
         paths = files_below(folder)
@@ -40,21 +40,21 @@ def faults(function: Function, architecture: str) -> list[str]:
     return found
 
 
-def unpacked_bytes(layer: Path) -> int:
-    """Bytes that the engine layer unpacks into the temporary folder; 0 for another layer."""
-    return sum(_manifest(layer).get("bytes_of", {}).values())
+def count_unpacked_bytes(layer: Path) -> int:
+    """Return how many bytes the engine layer unpacks into the temporary folder; 0 for another layer."""
+    return sum(_read_manifest(layer).get("bytes_of", {}).values())
 
 
-def report(build: Path) -> dict[str, Any]:
-    """What the engine's build noted: `architecture`, and bytes by distribution, `downloaded` and `shipped`.
+def read_build_report(build: Path) -> dict[str, Any]:
+    """Read the report of the engine's build: `architecture`, and bytes by distribution, `downloaded` and `shipped`.
 
     Raises `ArtifactError`.
     """
     path = build / ENGINE / "engine-build.json"
     if not path.is_file():
         raise ArtifactError(f"{path} is missing: run `make build`")
-    noted: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return noted
+    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return report
 
 
 def _find_unwanted(paths: list[str]) -> Iterator[tuple[str, str]]:
@@ -72,7 +72,7 @@ def _find_foreign(folder: Path, paths: list[str], architecture: str) -> Iterator
                 yield path
 
 
-def _manifest(layer: Path) -> dict[str, Any]:
+def _read_manifest(layer: Path) -> dict[str, Any]:
     path = layer / "python/native_loader.json"
     manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return manifest

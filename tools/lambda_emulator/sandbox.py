@@ -1,7 +1,7 @@
-"""A built function started as Lambda starts it: the run-time interface client, the emulator, and nothing else.
+"""Start a built function as Lambda does: with the runtime interface client, the emulator, and nothing else.
 
-Where the system allows it, the function sees its own folder as /var/task and its layers, merged, as /opt, both
-read-only, in a mount and process namespace of its own. Elsewhere its paths say where the folders are.
+Where the system allows it, the function runs in mount and process namespaces of its own, with its folder at /var/task
+and its merged layers at /opt, both read-only. Elsewhere `PYTHONPATH` names the folders where they are.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from lambda_emulator.artifact import Function
 START_SECONDS: Final = 20.0
 STOP_SECONDS: Final = 5.0
 CALL_SECONDS: Final = 60
-"""Lambda's own limits end a call before; this one is for an emulator that hangs."""
+"""Longer than Lambda's own limit: it ends only calls of an emulator that hangs."""
 INVOCATIONS: Final = "/2015-03-31/functions/function/invocations"
 HIDDEN: Final = ("/opt/", "/var/")
-"""What a namespace covers: a Python or an emulator from there could not be seen in it."""
+"""Folders that the namespace mounts over: a Python or an emulator below them would be hidden."""
 ISOLATED: Final = (Path("/var/task"), Path("/opt/python"))
 
 LAYOUT: Final = """
@@ -46,72 +46,76 @@ exec {command}
 
 
 class SandboxError(RuntimeError):
-    """The function could not be started or did not answer; the message says what was seen."""
+    """The function could not be started or did not answer; the message ends with its log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What runs the function: Lambda's emulator, and a Python that has only what Lambda's own has."""
+    """What runs the function: Lambda's emulator, and a Python with only the packages of Lambda's run time."""
 
     emulator: Path
     python: Path
 
     @property
-    def visible(self) -> bool:
-        """Whether both can be seen in a namespace of ours."""
+    def is_visible(self) -> bool:
+        """Whether both are outside the folders that a namespace hides."""
         paths = (self.emulator.resolve(), self.python.resolve(), self.python.absolute())
         return not any(str(path).startswith(HIDDEN) for path in paths)
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class RunningFunction:
     """A running function."""
 
     port: int
-    isolated: bool
+    is_isolated: bool
     log: Path
 
     def invoke(self, event: object) -> Any:  # noqa: ANN401 - whatever JSON the function answers
-        """The function's answer to an event; raises `SandboxError`."""
+        """Return the function's answer to an event; raises `SandboxError`."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=CALL_SECONDS)
         try:
             connection.request("POST", INVOCATIONS, json.dumps(event))
             return json.loads(connection.getresponse().read())
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise SandboxError(f"the function did not answer ({error}); its log ends:\n{tail(self.log)}") from error
+            raise SandboxError(
+                f"the function did not answer ({error}); its log ends:\n{read_tail(self.log)}"
+            ) from error
         finally:
             connection.close()
 
 
 @contextmanager
-def started(function: Function, machine: Machine, settings: Mapping[str, str], folder: Path) -> Iterator[Started]:
-    """Start a function, with `folder` for its temporary files and its log; nothing is left running afterwards."""
-    port, other = free_ports(2)
+def start_function(
+    function: Function, machine: Machine, settings: Mapping[str, str], folder: Path
+) -> Iterator[RunningFunction]:
+    """Run a function for the duration of a block; `folder` gets its temporary files and its log."""
+    port, other = find_free_ports(2)
     log = folder / "log"
-    isolated = machine.visible and _namespaces() is not None
-    command = _command(function, machine, settings, (port, other), folder, isolated=isolated)
+    isolated = machine.is_visible and _find_namespace_command() is not None
+    command = _build_command(function, machine, settings, (port, other), folder, isolated=isolated)
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)  # noqa: S603 - ours
     try:
         _await_port(process, port, log)
-        yield Started(port, isolated, log)
+        yield RunningFunction(port, isolated, log)
     finally:
         _stop(process)
 
 
-def tail(log: Path, lines: int = 20) -> str:
-    """The last lines of a log."""
+def read_tail(log: Path, lines: int = 20) -> str:
+    """Return the last lines of a log."""
     return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
 
 
 def merge_layers(layers: Sequence[Path], target: Path) -> Path:
-    """Lay layers over each other as Lambda does, by links where the disk allows it."""
+    """Merge layers into one folder as Lambda does, by hard links where the file system allows it."""
     for layer in layers:
         shutil.copytree(layer, target, dirs_exist_ok=True, copy_function=_link)
     return target
 
 
-def _command(
+def _build_command(
     function: Function,
     machine: Machine,
     settings: Mapping[str, str],
@@ -124,7 +128,7 @@ def _command(
     temporary = folder / "tmp"
     temporary.mkdir()
     environment = {
-        **_environment(function, [str(path.absolute()) for path in paths]),
+        **_build_environment(function, [str(path.absolute()) for path in paths]),
         "TMPDIR": str(temporary.absolute()),
         **settings,
     }
@@ -133,11 +137,11 @@ def _command(
         *(f"--runtime-interface-emulator-address=127.0.0.1:{ports[0]}", f"--runtime-api-address=127.0.0.1:{ports[1]}"),
         *(str(machine.python.absolute()), "-m", "awslambdaric", function.handler),
     ]
-    return _in_namespaces(run, function, folder) if isolated else run
+    return _wrap_in_namespaces(run, function, folder) if isolated else run
 
 
-def _environment(function: Function, paths: Sequence[str]) -> dict[str, str]:
-    """What Lambda tells a function, and what the template does."""
+def _build_environment(function: Function, paths: Sequence[str]) -> dict[str, str]:
+    """Return the variables that Lambda sets, and those of the template."""
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "en_US.UTF-8",
@@ -153,14 +157,14 @@ def _environment(function: Function, paths: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _in_namespaces(run: Sequence[str], function: Function, folder: Path) -> list[str]:
+def _wrap_in_namespaces(run: Sequence[str], function: Function, folder: Path) -> list[str]:
     opt = merge_layers(function.layers, folder / "opt")
     script = LAYOUT.format(task=_quote(function.folder), opt=_quote(opt), command=shlex.join(run))
-    return [*(_namespaces() or ()), "sh", "-c", script]
+    return [*(_find_namespace_command() or ()), "sh", "-c", script]
 
 
-def _namespaces() -> tuple[str, ...] | None:
-    """The command that gives a process namespaces of its own; None where that is not allowed."""
+def _find_namespace_command() -> tuple[str, ...] | None:
+    """Return the command that gives a process namespaces of its own, or `None` where that is not permitted."""
     user = () if os.getuid() == 0 else ("--map-root-user",)
     command = ("unshare", *user, "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
     with suppress(OSError, subprocess.TimeoutExpired):
@@ -170,8 +174,8 @@ def _namespaces() -> tuple[str, ...] | None:
     return None
 
 
-def free_ports(count: int) -> tuple[int, ...]:
-    """Ports of this machine that nothing listens on."""
+def find_free_ports(count: int) -> tuple[int, ...]:
+    """Return ports of this machine that nothing listens on."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = tuple(one.getsockname()[1] for one in sockets)
     for one in sockets:
@@ -185,7 +189,7 @@ def _await_port(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.05)
-    raise SandboxError(f"the emulator did not start; its log ends:\n{tail(log)}")
+    raise SandboxError(f"the emulator did not start; its log ends:\n{read_tail(log)}")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

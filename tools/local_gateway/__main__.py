@@ -32,43 +32,43 @@ QUERY: Final = "Who must be informed if you are feverish or coughing?"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Publish the sample base if its dataset is missing, then serve until interrupted."""
-    options = _parser().parse_args(arguments)
+    options = _build_parser().parse_args(arguments)
     if options.uri == SAMPLE_URI:
-        provide_sample(Path(SAMPLE_URI), options.embedding)
+        ensure_sample(Path(SAMPLE_URI), options.embedding)
     developer = Developer(options.owner, tuple(options.team if options.team is not None else [TEAM]))
     with (
-        _handler(options.uri, options.embedding) as handler,
-        _front(handler, developer, options.port, options.payload) as front,
+        _load_handler(options.uri, options.embedding) as handler,
+        _open_listener(handler, developer, options.port, options.payload) as front,
     ):
-        print(greeting(front.url, developer), flush=True)
+        print(format_greeting(front.url, developer), flush=True)
         try:
             front.serve_forever()
         except KeyboardInterrupt:
             print("\nStopped.")
 
 
-def _front(handler: Handler, developer: Developer, port: int, payload: Payload) -> Front:
+def _open_listener(handler: Handler, developer: Developer, port: int, payload: Payload) -> Front:
     try:
         return Front(handler, developer, port=port, payload=payload)
     except OSError as error:
         raise SystemExit(f"Port {port} cannot be used: {error.strerror}. Choose another one with --port.") from None
 
 
-def provide_sample(folder: Path, embedding: str, examples: Path = EXAMPLES) -> None:
-    """Publish the sample base into a folder, unless it is there. An interrupted attempt starts again."""
+def ensure_sample(folder: Path, embedding: str, examples: Path = EXAMPLES) -> None:
+    """Publish the sample base into a folder, unless the folder exists. An interrupted attempt starts again."""
     if folder.exists():
         return
     print(f"Publishing the sample base of examples/ into {folder} …", flush=True)
     begun = folder.with_name(f"{folder.name}.begun")
     shutil.rmtree(begun, ignore_errors=True)
-    sample = Sample(str(begun), embedding, examples, say=lambda line: print(f"  {line}", flush=True))
+    sample = Sample(str(begun), embedding, examples, report=lambda line: print(f"  {line}", flush=True))
     sample.publish()
     sample.revise()
     begun.rename(folder)
 
 
-def greeting(url: str, developer: Developer) -> str:
-    """Where the tool is, who everybody is taken for, and a command to try it with."""
+def format_greeting(url: str, developer: Developer) -> str:
+    """Return the tool's address, the identity of every caller, and a command to try it with."""
     call = {"name": NAME, "arguments": {"query": QUERY}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     teams = ", ".join(developer.teams) or "none"
@@ -79,17 +79,17 @@ def greeting(url: str, developer: Developer) -> str:
     )
 
 
-def _handler(uri: str, embedding: str) -> Handler:
+def _load_handler(uri: str, embedding: str) -> Handler:
     settings = Settings(
         uri=uri, embedding=embedding, runtime_switch=ON, storage_options=storage_options_from(os.environ)
     )
-    # A name of its own: a second logger of one name would go on writing where the first one does.
+    # A name of its own: a second logger of the same name would write to the stream of the first.
     handler = Handler(settings, Logger(service="local_gateway", stream=sys.stderr))
     handler.prepare()
     return handler
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="local_gateway", description="Serve search_knowledge over HTTP on loopback.")
     parser.add_argument("--port", type=int, default=PORT, help="port on 127.0.0.1; 0 takes a free one (%(default)s)")
     parser.add_argument("--owner", default=OWNER, help="the owner everybody is taken for (%(default)s)")

@@ -1,4 +1,4 @@
-"""API Gateway events made from plain HTTP requests, with the claims of one developer instead of a token's."""
+"""Build API Gateway events from HTTP requests, with the claims of one developer instead of a token's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCOPE: Final = "knowledge:read"
 
 @dataclass(frozen=True, slots=True)
 class Developer:
-    """Whom the gateway takes every caller for."""
+    """The identity that the gateway gives every caller."""
 
     owner: str
     teams: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Developer:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request as it came over the wire."""
+    """One HTTP request as it was received."""
 
     method: str
     path: str
@@ -33,25 +33,25 @@ class Request:
     body: bytes = b""
 
 
-def event_of(request: Request, developer: Developer, payload: Payload = "1.0") -> dict[str, Any]:
-    """The event that a REST API (1.0) or an HTTP API (2.0), both with a Lambda authorizer, would send."""
-    made = _rest(request, developer) if payload == "1.0" else _http(request, developer)
-    return {**made, **_body(request.body)}
+def build_event(request: Request, developer: Developer, payload: Payload = "1.0") -> dict[str, Any]:
+    """Return the event that a REST API (1.0) or an HTTP API (2.0) with a Lambda authorizer would send."""
+    made = _build_rest_event(request, developer) if payload == "1.0" else _build_http_event(request, developer)
+    return {**made, **_encode_body(request.body)}
 
 
-def _body(body: bytes) -> dict[str, Any]:
+def _encode_body(body: bytes) -> dict[str, Any]:
     try:
         return {"body": body.decode("utf-8") or None, "isBase64Encoded": False}
     except UnicodeDecodeError:
         return {"body": base64.b64encode(body).decode("ascii"), "isBase64Encoded": True}
 
 
-def _rest(request: Request, developer: Developer) -> dict[str, Any]:
+def _build_rest_event(request: Request, developer: Developer) -> dict[str, Any]:
     several: dict[str, list[str]] = {}
     for name, value in request.headers:
         several.setdefault(name, []).append(value)
-    # A REST API's authorizer context holds no lists: teams travel as a JSON array in text.
-    authorizer = {"principalId": developer.owner, **_claims(developer), "teams": json.dumps(developer.teams)}
+    # The authorizer context of a REST API holds no lists: teams are a JSON array in text.
+    authorizer = {"principalId": developer.owner, **_build_claims(developer), "teams": json.dumps(developer.teams)}
     return {
         "resource": request.path,
         "path": request.path,
@@ -59,11 +59,16 @@ def _rest(request: Request, developer: Developer) -> dict[str, Any]:
         "headers": {name: values[-1] for name, values in several.items()},
         "multiValueHeaders": several,
         "queryStringParameters": None,
-        "requestContext": {**_about(), "httpMethod": request.method, "path": request.path, "authorizer": authorizer},
+        "requestContext": {
+            **_build_context(),
+            "httpMethod": request.method,
+            "path": request.path,
+            "authorizer": authorizer,
+        },
     }
 
 
-def _http(request: Request, developer: Developer) -> dict[str, Any]:
+def _build_http_event(request: Request, developer: Developer) -> dict[str, Any]:
     joined: dict[str, str] = {}
     for name, value in request.headers:
         key = name.lower()
@@ -75,16 +80,16 @@ def _http(request: Request, developer: Developer) -> dict[str, Any]:
         "rawQueryString": "",
         "headers": joined,
         "requestContext": {
-            **_about(),
+            **_build_context(),
             "http": {"method": request.method, "path": request.path, "protocol": "HTTP/1.1"},
-            "authorizer": {"lambda": {**_claims(developer), "teams": list(developer.teams)}},
+            "authorizer": {"lambda": {**_build_claims(developer), "teams": list(developer.teams)}},
         },
     }
 
 
-def _claims(developer: Developer) -> Mapping[str, str]:
+def _build_claims(developer: Developer) -> Mapping[str, str]:
     return {"sub": developer.owner, "scope": _SCOPE, "client_id": "local"}
 
 
-def _about() -> Mapping[str, str]:
+def _build_context() -> Mapping[str, str]:
     return {"stage": "local", "requestId": str(uuid.uuid4())}

@@ -1,7 +1,7 @@
 """HTTP on loopback: each request becomes an event for the handler, one at a time, as in one Lambda environment.
 
-Nobody shows a token here, so that the listener checks what protects it instead: it binds to loopback, and it refuses
-hosts and origins of elsewhere, which a web page could otherwise borrow.
+Callers need no token here. What protects the listener instead: it binds to loopback only, and it refuses foreign `Host`
+and `Origin` headers, so that a web page cannot reach it through the browser (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from local_gateway.events import Developer, Payload, Request, event_of
+from local_gateway.events import Developer, Payload, Request, build_event
 
 HOST: Final = "127.0.0.1"
 PATH: Final = "/mcp"
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
-"""The cloud gateway's own limit; the function's is lower."""
+"""API Gateway's limit; the function's own is lower."""
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _CORS: Final = {
@@ -39,16 +39,16 @@ class Front(ThreadingHTTPServer):
     def __init__(self, handle: Handle, developer: Developer, *, port: int = 0, payload: Payload = "1.0") -> None:
         super().__init__((HOST, port), _Connection)
         self._handle = handle
-        self._event = partial(event_of, developer=developer, payload=payload)
+        self._event = partial(build_event, developer=developer, payload=payload)
         self._turn = threading.Lock()
 
     @property
     def url(self) -> str:
-        """Where clients find the tool."""
+        """The address of the tool."""
         return f"http://{HOST}:{self.server_port}{PATH}"
 
     def relay(self, request: Request) -> Mapping[str, Any]:
-        """The function's answer. Connections are served side by side, calls one after another."""
+        """Return the function's answer. Connections are served concurrently, calls one after another."""
         with self._turn:
             return self._handle(self._event(request))
 
@@ -58,10 +58,10 @@ class _Connection(BaseHTTPRequestHandler):
     server: Front
 
     def _serve(self) -> None:
-        body = self._body()
-        refused = self._refusal(body)
-        if refused:
-            self._send(refused, {}, "")
+        body = self._read_body()
+        refusal = self._check(body)
+        if refusal:
+            self._send(refusal, {}, "")
         elif self.command == "OPTIONS":
             self._send(204, _CORS, "")
         else:
@@ -71,18 +71,18 @@ class _Connection(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _serve  # noqa: N815 - names of the base class
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - name of the base class
-        """Say nothing: the function writes its own line for each call."""
+        """Print nothing: the function writes a line for each call."""
 
-    def _body(self) -> bytes | None:
-        """The body, or None if it cannot be read; then the connection is good for nothing more."""
+    def _read_body(self) -> bytes | None:
+        """Read the body; `None` where its end is unknown or too far, and the connection has to be closed."""
         length = self.headers.get("content-length", "0")
         if "transfer-encoding" in self.headers or not length.isdecimal() or int(length) > MAX_BODY_BYTES:
             self.close_connection = True
             return None
         return self.rfile.read(int(length))
 
-    def _refusal(self, body: bytes | None) -> int:
-        """The status of a refusal, 0 for none."""
+    def _check(self, body: bytes | None) -> int:
+        """Return the status of a refusal, 0 for none."""
         if body is None:
             return 413
         origin = self.headers.get("origin", "")

@@ -1,4 +1,4 @@
-"""The sample knowledge base of `examples/`, published by the real `knowledge` command."""
+"""Publish the sample knowledge base of `examples/` with the real `knowledge` command."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ EXAMPLES: Final = Path(__file__).resolve().parents[2] / "examples"
 MANIFEST: Final = "manifest.json"
 DEMO_QUERIES: Final = "demo_queries.json"
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 class SampleError(RuntimeError):
-    """The `knowledge` command failed; the message is what it said."""
+    """The `knowledge` command failed; the message has its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """One base of the sample: its folder, and whose it is, as options of the command."""
+    """One base of the sample: its folder, and its owner as an option of the command."""
 
     folder: Path
     owner: tuple[str, str]
@@ -31,63 +31,63 @@ class Base:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What names this base on the command line."""
+        """The options that name this base on the command line."""
         return (*self.owner, "--base", self.base_id)
 
     @property
     def title(self) -> str:
-        """The base as a person may read it."""
+        """The base in words, for progress messages."""
         kind, identity = self.owner
         return f"{kind.strip('-')} {identity}, base {self.base_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The sample base in one dataset. `publish` and `revise` take their steps from the manifest, in its order."""
+    """The sample base in one dataset. `publish` and `revise` do what the manifest says, in its order."""
 
     uri: str
     embedding: str
     examples: Path = EXAMPLES
-    say: Say = field(default=lambda _line: None)
+    report: Report = field(default=lambda _line: None)
 
     def publish(self) -> None:
-        """Publish all documents at their first revision, then the drafts, then archive what is to be archived."""
+        """Publish the first revision of all documents, then the drafts, then archive the items named for that."""
         drafts, archived = self._list_files("draft"), self._list_files("archive")
-        for base in self.bases():
+        for base in self.read_bases():
             texts = sorted(path for path in base.folder.rglob("*") if path.is_file())
             self._publish(base, base.folder, [path for path in texts if path not in drafts])
             self._publish(base, base.folder, [path for path in texts if path in drafts], "--draft")
             for path in (path for path in texts if path in archived):
                 name = path.relative_to(base.folder).as_posix()
                 self.run("archive", *base.options, "--path", name)
-                self.say(f"{base.title}: {name} archived.")
+                self.report(f"{base.title}: {name} archived.")
 
     def revise(self) -> None:
         """Publish the later revisions."""
-        for base in self.bases():
+        for base in self.read_bases():
             later = self.examples / "revisions" / base.folder.name
             self._publish(base, later, [path for path in self._list_files("revise") if path.is_relative_to(later)])
 
-    def bases(self) -> Iterator[Base]:
-        """The bases; each is named after the one folder that its documents lie in."""
+    def read_bases(self) -> Iterator[Base]:
+        """Yield the bases; each is named after the one folder that has its documents."""
         for entry in self._manifest["bases"]:
             folder = self.examples / entry["folder"]
             ((kind, identity),) = entry["scope"].items()
             (only,) = folder.iterdir()
             yield Base(folder, (f"--{kind}", identity), only.name)
 
-    def items(self, base: Base) -> dict[str, dict[str, Any]]:
-        """What `knowledge list` says of each item, by source path."""
+    def list_items(self, base: Base) -> dict[str, dict[str, Any]]:
+        """Return the items that `knowledge list` prints, by source path."""
         found = json.loads(self.run("list", *base.options, "--json"))["items"]
         return {item["source_path"]: item for item in found}
 
-    def revisions(self, base: Base, item_id: str) -> list[str]:
-        """Ids of an item's revisions, latest first."""
+    def list_revisions(self, base: Base, item_id: str) -> list[str]:
+        """Return the ids of an item's revisions, latest first."""
         found = json.loads(self.run("history", item_id, *base.owner, "--json"))["revisions"]
         return [revision["knowledge_revision_id"] for revision in found]
 
     def run(self, *arguments: str) -> str:
-        """Run the `knowledge` command on this dataset; its standard output. Raises `SampleError`."""
+        """Run the `knowledge` command on this dataset and return its standard output; raises `SampleError`."""
         options = ("--uri", self.uri, "--embedding", self.embedding)
         command = [sys.executable, "-m", "publish_knowledge.cli.main", *arguments, *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
@@ -98,7 +98,7 @@ class Sample:
     def _publish(self, base: Base, root: Path, texts: Sequence[Path], *options: str) -> None:
         if texts:
             reported = self.run("publish", *map(str, texts), "--root", str(root), *base.options, *options)
-            self.say(f"{base.title}: {reported.splitlines()[-1]}")
+            self.report(f"{base.title}: {reported.splitlines()[-1]}")
 
     def _list_files(self, key: str) -> list[Path]:
         return [self.examples / name for name in self._manifest[key]]

@@ -30,7 +30,7 @@ def test_a_front_module_of_another_kind_stays_as_it_is(tmp_path: Path, text: str
     assert front.read_text(encoding="utf-8") == text
 
 
-def test_a_front_module_that_is_gone_stops_nothing(tmp_path: Path) -> None:
+def test_a_missing_front_module_stops_nothing(tmp_path: Path) -> None:
     (reported,) = make_lazy(tmp_path, {"shop/__init__.py": "shop"})
     assert reported.startswith("shop/__init__.py stays as it is")
 

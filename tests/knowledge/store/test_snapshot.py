@@ -122,7 +122,7 @@ async def test_a_snapshot_in_memory_answers_as_the_tables_do(tables: TableSnapsh
     assert await ASKS[name](cached) == await ASKS[name](tables)
 
 
-async def test_archived_bases_and_published_ones_are_told_apart(snapshot: Snapshot) -> None:
+async def test_archived_bases_and_published_ones_are_reported_apart(snapshot: Snapshot) -> None:
     assert await snapshot.archived_bases() == {"old"}
     assert await snapshot.has_published("notes")
     assert not await snapshot.has_published("nowhere")

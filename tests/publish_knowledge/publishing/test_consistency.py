@@ -49,7 +49,7 @@ def test_a_large_base_comes_back_in_several_commits(folder: Location, monkeypatc
     asyncio.run(story())
 
 
-def test_a_base_that_never_comes_to_rest_is_told(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_base_that_never_comes_to_rest_is_reported(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
         monkeypatch.setattr(consistency, "ROUNDS", 0)
         await put(folder, ANA, "notes", {"a.md": "Text."})

@@ -135,7 +135,7 @@ def test_a_base_that_was_left_half_archived_is_finished_by_the_same_command(fold
 
 @pytest.mark.parametrize("work", [archive_item, restore_item, archive_base, restore_base, list_revisions])
 @pytest.mark.parametrize("known", [False, True])
-def test_an_unknown_id_is_told_where_to_look(folder: Location, work: Any, *, known: bool) -> None:  # noqa: ANN401
+def test_an_unknown_id_is_reported_where_to_look(folder: Location, work: Any, *, known: bool) -> None:  # noqa: ANN401
     async def story() -> None:
         await put(folder, ANA if known else BEN, "notes", {"a.md": RIVER})
         with pytest.raises(InvalidRequestError, match=r"has no (item|base) 'nothing'. `knowledge list`"):

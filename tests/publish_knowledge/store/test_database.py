@@ -17,7 +17,7 @@ from tests.support.readers import text_of
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["dead port", "missing bucket"])
-def test_a_store_that_is_not_there_is_told(s3_server: S3Server, place: str) -> None:
+def test_a_store_that_is_not_there_is_reported(s3_server: S3Server, place: str) -> None:
     options = {**s3_server.options, "client_max_retries": "0"}
     if place == "dead port":
         where = Location("s3://bucket/data", {**options, "endpoint": "http://127.0.0.1:9"})
@@ -29,7 +29,7 @@ def test_a_store_that_is_not_there_is_told(s3_server: S3Server, place: str) -> N
 
 
 @pytest.mark.slow
-def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(StorageUnavailableError, match="cannot be read or written"):
         asyncio.run(put(Location(str(tmp_path / "file")), ANA, "notes", {"a.md": "Text."}))

@@ -10,7 +10,7 @@ from knowledge.errors import StorageUnavailableError
 from publish_knowledge.store.retries import ATTEMPTS, RetryingCaller
 
 
-def test_writers_that_never_let_go_are_told_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writers_that_never_let_go_are_reported_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("publish_knowledge.store.retries.FIRST_WAIT", 0.0)
     tries = 0
 

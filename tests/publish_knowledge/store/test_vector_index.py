@@ -15,7 +15,7 @@ from tests.support.publishing import health_of, tables_of
 from tests.support.readers import found, search
 
 
-def test_vectors_are_indexed_when_there_are_many_and_anew_when_outgrown(
+def test_vectors_are_indexed_when_there_are_many_and_again_when_outgrown(
     folder: Location, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def story() -> None:
