@@ -20,7 +20,7 @@ def begin_loading() -> None:
     with suppress(ImportError):  # only the engine layer has it
         import native_loader  # noqa: PLC0415 - as above
 
-        native_loader.begin()
+        native_loader.start_unpacking()
 
 
 def around_snapshots(*, before: Callable[[], None], after: Callable[[], None]) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 import native_loader
-from engine_build.files import architecture_of
+from engine_build.files import read_architecture
 from engine_build.pack import Pack, pack
 
 HERE: Final = Path(native_loader.__file__)
@@ -32,7 +32,7 @@ def layer(tmp_path: Path) -> Path:
     (site / "words/__init__.py").touch()
     copy(EXTENSION, site / "words/Stemmer.abi.so")
     (site / "words/libbeside.so.1").write_bytes(b"beside " * 1000)
-    architecture = architecture_of(EXTENSION.read_bytes())
+    architecture = read_architecture(EXTENSION.read_bytes())
     pack(site, architecture, PYTHON, [Pack("words.Stemmer", "words/Stemmer.*", ("words/lib*",))])
     copy(HERE, site)
     return site
@@ -157,11 +157,11 @@ def test_a_full_disk_is_reported_with_its_remedy(layer: Path) -> None:
 
 
 def test_no_room_is_reported_with_its_remedy() -> None:
-    message = native_loader.storage_message(OSError(28, "No space left on device"), Path("folder/lib.so"), 1000)
+    message = native_loader.describe_storage_error(OSError(28, "No space left on device"), Path("folder/lib.so"), 1000)
     assert message == "folder has no room for the 1000 bytes of lib.so: raise the function's EphemeralStorage"
 
 
-BEGIN: Final = "import native_loader, sys; from pathlib import Path; native_loader.begin(); "
+BEGIN: Final = "import native_loader, sys; from pathlib import Path; native_loader.start_unpacking(); "
 WAIT: Final = "import os; os.waitpid(native_loader._helpers[0].process, 0); "
 
 
@@ -173,7 +173,7 @@ def test_a_second_process_unpacks_what_is_needed_ahead(layer: Path) -> None:
 
 
 def test_what_is_unpacked_beside_is_waited_for_and_used(layer: Path) -> None:
-    stuck = f"native_loader._unpack = lambda *_: sys.exit('unpacked here'); {USE}"
+    stuck = f"native_loader._write_unpacked = lambda *_: sys.exit('unpacked here'); {USE}"
     assert run(layer, BEGIN + stuck).stdout.startswith("librari")
 
 
@@ -194,7 +194,7 @@ def test_a_helper_that_hangs_is_not_waited_for(layer: Path) -> None:
     hangs.write_text("#!/bin/sh\nexec sleep 60\n", encoding="utf-8")
     hangs.chmod(0o755)
     code = f"import native_loader, os, sys; sys.executable = {str(hangs)!r}; native_loader.HELPER_SECONDS = 0.1; "
-    code += f"native_loader.begin(); {USE}; os.kill(native_loader._helpers[0].process, 9)"
+    code += f"native_loader.start_unpacking(); {USE}; os.kill(native_loader._helpers[0].process, 9)"
     assert run(layer, code).stdout.startswith("librari")
 
 

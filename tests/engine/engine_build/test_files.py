@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine_build.files import ELF_MACHINES, BuildError, architecture_of, check_architecture, is_library
+from engine_build.files import ELF_MACHINES, BuildError, check_architecture, is_library, read_architecture
 from tests.support.engine import write
 
 
@@ -17,12 +17,12 @@ def library_for(architecture: str) -> bytes:
 
 @pytest.mark.parametrize("architecture", ELF_MACHINES)
 def test_a_library_tells_its_machine(architecture: str) -> None:
-    assert architecture_of(library_for(architecture)) == architecture
+    assert read_architecture(library_for(architecture)) == architecture
 
 
 @pytest.mark.parametrize("header", [b"", b"\x7fELF", b"MZ" + bytes(40), b"\x7fELF\x01\x01" + bytes(40), bytes(64)])
 def test_anything_else_is_for_no_machine(header: bytes) -> None:
-    assert not architecture_of(header)
+    assert not read_architecture(header)
 
 
 @pytest.mark.parametrize(

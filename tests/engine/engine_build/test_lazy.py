@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from engine_build.lazy import FRONTS, UnexpectedError, lazy, make_lazy
+from engine_build.lazy import FRONTS, UnexpectedError, make_lazy, rewrite_front
 from tests.support.engine import HERE
 
 
@@ -37,7 +37,7 @@ def test_a_missing_front_module_stops_nothing(tmp_path: Path) -> None:
 
 def test_only_imports_from_below_the_package_wait() -> None:
     with pytest.raises(UnexpectedError):
-        lazy("from .. import tills\nfrom shopping.tills import Till\n", "shop.inner", "shop")
+        rewrite_front("from .. import tills\nfrom shopping.tills import Till\n", "shop.inner", "shop")
 
 
 NAMES: Final = """
