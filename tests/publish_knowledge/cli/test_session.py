@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from stamina.instrumentation import get_on_retry_hooks, set_on_retry_hooks
 
 from knowledge.embedding.providers import LOCAL, LOCAL_SMALL
 from publish_knowledge.cli.output import ExitCode
@@ -72,6 +73,12 @@ def test_work_runs_with_write_access_and_returns_its_result(tmp_path: Path) -> N
 
     assert target.run(publish_empty) == PublishReport(())
     assert target.run(lambda store: list_items(store, SUPPORT, None)) == ()
+
+
+def test_the_command_does_not_print_that_a_write_was_repeated(tmp_path: Path) -> None:
+    set_on_retry_hooks(None)
+    make_target(tmp_path).create_store()
+    assert get_on_retry_hooks() == ()
 
 
 def test_vectors_are_cached_only_when_asked_for(tmp_path: Path) -> None:

@@ -49,7 +49,9 @@ class Target:
     def create_store(self) -> Store:
         """Write access."""
         from publish_knowledge.store.database import Store  # noqa: PLC0415 - it imports LanceDB: see above
+        from publish_knowledge.store.retries import disable_retry_logging  # noqa: PLC0415 - as above
 
+        disable_retry_logging()
         options = {**storage_options_from(self.session.environ), **_WRITE_OPTIONS}
         return Store(self.uri, self.provider.model, self.provider.dimensions, options)
 

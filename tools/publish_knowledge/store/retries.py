@@ -28,6 +28,11 @@ class ConflictError(Exception):
     """Another writer was quicker; the same write may succeed on the version it left."""
 
 
+def disable_retry_logging() -> None:
+    """Keep retries silent in this process: by default stamina logs each as a warning, or prints it with structlog."""
+    stamina.instrumentation.set_on_retry_hooks(())
+
+
 class RetryingCaller:
     """Runs calls of the library for one dataset. Every call must be safe to repeat."""
 
