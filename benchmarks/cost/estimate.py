@@ -42,7 +42,7 @@ from knowledge.embedding.providers import LOCAL, provider
 from local_s3.counting_server import CountingServer, serve_counted
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
-from tests.support.front_door import Context, logger, request, rest_event, tool_call
+from tests.support.calls import Context, logger, request, rest_event, tool_call
 from tests.support.template import raw_template
 
 ROOT: Final = Path(__file__).resolve().parents[2]

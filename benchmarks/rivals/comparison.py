@@ -30,7 +30,7 @@ from knowledge.embedding.providers import LOCAL, provider
 from knowledge.scopes import Scope
 from publish_knowledge.evaluation.metrics import DEPTH, compute_metrics
 from publish_knowledge.evaluation.qrels import Query, read_qrels
-from tests.support.front_door import rest_event, tool_call
+from tests.support.calls import rest_event, tool_call
 
 PART: Final = "rivals"
 NEEDED: Final = (".venv-lambda/.installed", ".venv-rivals/.installed")

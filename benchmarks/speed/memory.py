@@ -20,7 +20,7 @@ from benchmarks.support.synthetic import count_items, make_dataset, name_item
 from benchmarks.support.texts import draw_questions
 from knowledge.requests import MODES
 from search_knowledge.startup import LAMBDA_MARK
-from tests.support.front_door import request, rest_event, tool_call
+from tests.support.calls import request, rest_event, tool_call
 
 PART: Final = "memory"
 PASSAGES: Final = 100_000

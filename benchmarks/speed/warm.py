@@ -31,7 +31,7 @@ from knowledge.search.analysis import analyze_query
 from knowledge.store.schema import current_address
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
-from tests.support.front_door import Context, logger, request, rest_event, stateless, tool_call
+from tests.support.calls import Context, logger, request, rest_event, stateless, tool_call
 
 PART: Final = "warm"
 PASSAGES: Final = 10_000

@@ -18,8 +18,8 @@ from knowledge.store.table_handles import REFRESH_SECONDS
 from local_s3.moto_server import S3Server
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
+from tests.support.calls import Context, call, envelope_of, error_of, rest_event, switched_on, tool_call
 from tests.support.datasets import ANA, Location, build, put
-from tests.support.front_door import Context, call, envelope_of, error_of, rest_event, switched_on, tool_call
 
 TEXTS = {"router.md": "# Router\n\nReset the router.\n", "long.md": "Router settings in words. " * 400}
 QUERY: Mapping[str, object] = {"query": "router"}

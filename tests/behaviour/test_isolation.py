@@ -13,9 +13,9 @@ import pytest
 from knowledge.requests import MODES
 from knowledge.scopes import Scope
 from search_knowledge.app import Handler
+from tests.support.calls import Json, call, switched_on
 from tests.support.campaign import trials
 from tests.support.datasets import Location, build, item
-from tests.support.front_door import Json, call, switched_on
 
 CALLS: Final = trials(10_000, 200_000)
 HOSTILE: Final = [

@@ -12,8 +12,8 @@ from knowledge.requests import MODES
 from knowledge.store.lance import INDEX_CACHE_BYTES, METADATA_CACHE_BYTES
 from search_knowledge.app import Handler
 from tests.architecture.source import own_modules
+from tests.support.calls import Context, Json, request, rest_event, stateless, switched_on, tool_call
 from tests.support.datasets import SUPPORT, build, item
-from tests.support.front_door import Context, Json, request, rest_event, stateless, switched_on, tool_call
 
 FUNCTION = ("knowledge.", "search_knowledge.")
 TEXTS = {

@@ -8,8 +8,8 @@ import lancedb
 
 from knowledge.store.schema import HEAD, row_key
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item
+from tests.support.calls import body_of, rest_event, switched_on, tool_call
 from tests.support.datasets import ANA, BEN, SUPPORT, Location, document, item, put, put_one, within
-from tests.support.front_door import body_of, rest_event, switched_on, tool_call
 
 
 async def _orphan(where: Location, item_id: str) -> None:

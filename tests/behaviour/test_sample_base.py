@@ -18,7 +18,7 @@ from local_gateway.events import PAYLOADS, Developer, Payload
 from local_gateway.sample import Sample, SampleError
 from search_knowledge.app import Handler
 from tests.behaviour.conftest import Demonstrated
-from tests.support.front_door import (
+from tests.support.calls import (
     ANA,
     ERAS,
     OUTPUT,

@@ -12,8 +12,8 @@ from knowledge.scopes import Scope
 from local_s3.moto_server import READING, Request, S3Server
 from publish_knowledge.maintenance import optimize_dataset
 from search_knowledge.app import Handler
+from tests.support.calls import Json, call, switched_on
 from tests.support.datasets import ANA, BEN, Location, document, item, put, put_one, within
-from tests.support.front_door import Json, call, switched_on
 
 SENTENCE = "Every valve of pump {} is opened once a week and closed again before noon. "
 PERIOD = 400

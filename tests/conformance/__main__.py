@@ -21,7 +21,7 @@ from local_gateway.front import Front
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.conformance.tools import add_to
-from tests.support.front_door import logger
+from tests.support.calls import logger
 
 HERE: Final = Path(__file__).parent
 SUITE: Final = str(HERE / "node_modules/@modelcontextprotocol/conformance/dist/index.js")

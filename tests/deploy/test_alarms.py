@@ -13,7 +13,7 @@ from search_knowledge import metrics
 from search_knowledge.call_log import CallLog, CallRecord
 from search_knowledge.tool_definition import NAME
 from tests.architecture.source import ROOT
-from tests.support.front_door import logger
+from tests.support.calls import logger
 from tests.support.template import Stack, raw_template
 
 STACK: Final = Stack(Issuer="https://issuer.example.com")

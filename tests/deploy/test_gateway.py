@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.support.front_door import request, tool_call
+from tests.support.calls import request, tool_call
 from tests.support.issuer import Issuer, rsa_key
 from tests.support.stack import Running, api_host, running
 from tests.support.template import raw_template

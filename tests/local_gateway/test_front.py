@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from local_gateway.front import MAX_BODY_BYTES, Front
-from tests.support.front_door import ERAS, Era, request, tool_call
+from tests.support.calls import ERAS, Era, request, tool_call
 from tests.support.local_front import JSON, send
 
 

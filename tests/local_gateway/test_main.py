@@ -15,7 +15,7 @@ import pytest
 from local_gateway.__main__ import format_greeting, main
 from local_gateway.events import Developer
 from local_gateway.front import Front
-from tests.support.front_door import tool_call
+from tests.support.calls import tool_call
 from tests.support.local_front import ANA
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
-from tests.support.datasets import ANA as OWNER
-from tests.support.datasets import build
-from tests.support.front_door import (
+from tests.support.calls import (
     logger,
     switched_on,
 )
+from tests.support.datasets import ANA as OWNER
+from tests.support.datasets import build
 from tests.support.records import CANARY
 
 

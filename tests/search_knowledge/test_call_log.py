@@ -19,7 +19,7 @@ from search_knowledge.mcp_server import ProtocolServer
 from search_knowledge.metrics import Metrics
 from search_knowledge.switch import FixedSwitch
 from search_knowledge.tool import Access, CallContext, Knowledge, KnowledgeTool
-from tests.support.front_door import ANA, Context, Json, call, http_event, logger, rest_event, stateless, tool_call
+from tests.support.calls import ANA, Context, Json, call, http_event, logger, rest_event, stateless, tool_call
 from tests.support.records import CANARY, CLAIMS, ITEM, records
 
 

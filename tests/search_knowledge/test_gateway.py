@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from search_knowledge.app import Handler
-from tests.support.front_door import (
+from tests.support.calls import (
     Context,
     Json,
     http_event,

@@ -12,7 +12,7 @@ from mcp import MCPError
 
 from search_knowledge.app import Handler
 from search_knowledge.tool_definition import DESCRIPTION, NAME, VERSION, output_schema
-from tests.support.front_door import ERAS, Era, body_of, client, request, rest_event, stateless, switched_on
+from tests.support.calls import ERAS, Era, body_of, client, request, rest_event, stateless, switched_on
 
 ROOT = Path(__file__).resolve().parents[2]
 

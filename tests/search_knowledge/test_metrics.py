@@ -10,7 +10,7 @@ import pytest
 
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
-from tests.support.front_door import Context, Json, call, logger
+from tests.support.calls import Context, Json, call, logger
 from tests.support.records import CLAIMS, ITEM
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from search_knowledge.app import Handler
-from tests.support.front_door import (
+from tests.support.calls import (
     ANA,
     Context,
     Json,

@@ -21,7 +21,7 @@ from search_knowledge import switch as switches
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.switch import FixedSwitch, Parameter, ParameterSwitch, switch_from
-from tests.support.front_door import call, error_of, logger
+from tests.support.calls import call, error_of, logger
 
 DISABLED = ("knowledge_runtime_disabled", None)
 NUMBERS = itertools.count(1)

@@ -10,7 +10,7 @@ from search_knowledge.app import Handler
 from search_knowledge.tool_definition import DESCRIPTION, NAME, output_schema
 from tests.architecture.source import ROOT
 from tests.conformance.tools import RESULTS, add_to
-from tests.support.front_door import (
+from tests.support.calls import (
     OUTPUT,
     Context,
     Json,

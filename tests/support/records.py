@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from io import StringIO
 
+from tests.support.calls import ANA, Json
 from tests.support.datasets import ANA as OWNER
 from tests.support.datasets import item
-from tests.support.front_door import ANA, Json
 
 CANARY = "kanarienvogel"
 

@@ -13,7 +13,7 @@ from knowledge.scopes import Caller
 from search_knowledge.gateway import claims_of
 from search_knowledge.settings import Settings
 from search_knowledge.tool import resolve_caller
-from tests.support.front_door import (
+from tests.support.calls import (
     Json,
     body_of,
     request,

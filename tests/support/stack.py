@@ -12,7 +12,7 @@ from authorizer.app import Authorizer
 from authorizer.settings import settings_from as authorizer_settings
 from search_knowledge.app import Handler
 from search_knowledge.settings import settings_from as tool_settings
-from tests.support.front_door import Context, logger
+from tests.support.calls import Context, logger
 from tests.support.gateway import Gateway, HttpAnswer, HttpCall
 from tests.support.template import Json, Stack
 

@@ -13,7 +13,7 @@ from benchmarks.support.texts import draw_questions, draw_vectors
 from knowledge.embedding.providers import LOCAL_SMALL, provider
 from publish_knowledge.doctor import Finding, examine
 from publish_knowledge.store.database import Store
-from tests.support.front_door import call, switched_on
+from tests.support.calls import call, switched_on
 
 pytestmark = pytest.mark.slow
 """Thousands of passages are made and indexed."""

@@ -20,8 +20,8 @@ from publish_knowledge.cli.main import knowledge
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.support.bedrock import BedrockServer
+from tests.support.calls import call, error_of, logger
 from tests.support.datasets import ANA, embedding, item
-from tests.support.front_door import call, error_of, logger
 
 BOTH = (f"bedrock:{TITAN}", f"bedrock:{COHERE}")
 TEXTS = ["How to open the valve", "水泵的阀门", "Wie man das Ventil öffnet 🙂"]

@@ -1,4 +1,4 @@
-"""The server's entry for tests: events, messages of both eras, and the real MCP client in process."""
+"""Calls of the function for tests: events, messages of both eras, and the real MCP client in process."""
 
 from __future__ import annotations
 
