@@ -7,7 +7,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 SOURCES := functions layers tools
 CHECKED := $(SOURCES) $(wildcard tests benchmarks requirements)
-# The machine that a deployment package is for: this one's, unless told.
+# The machine that a deployment package is for: this one's, unless ARCH says otherwise.
 ARCH ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
 PACKED := template.yaml $(shell find functions layers -name __pycache__ -prune -o -type f -print)
 COVERAGE := --cov --cov-report=term

@@ -14,7 +14,7 @@ from publish_knowledge.doctor import examine
 from publish_knowledge.store.scope_tables import open_scope
 from tests.support.datasets import ANA, Location, embedding, item, put
 from tests.support.faults import DISK_BASE, dies_at_call, dies_at_write, task
-from tests.support.readers import answer_of, found, reading
+from tests.support.readers import answer_of, find_items, reading
 from tests.support.s3 import new_bucket
 
 OLD = {"a.md": "# Old\n\n" + "The old lighthouse. " * 100, "b.md": "The old pier."}
@@ -49,7 +49,7 @@ async def assert_each_old_or_new(where: Location, before: dict[str, str], after:
     for path in before.keys() | after.keys():
         assert seen.get(path) in {before.get(path), after.get(path)}
     items = {item(ANA, DISK_BASE, path) for path in seen}
-    assert {hit for hit, _ in await found(where, ANA, "lighthouse pier")} <= items
+    assert {hit for hit, _ in await find_items(where, ANA, "lighthouse pier")} <= items
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ TEXTS = {
 }
 
 
-def mixed() -> list[Json]:
+def mixed_events() -> list[Json]:
     """One event of every kind."""
     pump = item(SUPPORT, "manuals", "1.md")
     calls: list[Json] = [
@@ -50,7 +50,7 @@ def objects_after(handler: Handler, events: list[Json], rounds: int) -> int:
 
 def test_a_call_leaves_no_object_behind(tmp_path: Path) -> None:
     where = build(str(tmp_path), {(SUPPORT, "manuals"): TEXTS})
-    events = mixed()
+    events = mixed_events()
     with switched_on(where.uri, embedding=LOCAL_SMALL) as handler:
         before = objects_after(handler, events, 3)
         after = objects_after(handler, events, 15)

@@ -103,13 +103,13 @@ def test_the_demonstration_shows_every_step_and_ends_well(demonstrated: Demonstr
 
 def test_the_readme_shows_what_the_demonstration_prints(demonstrated: Demonstrated) -> None:
     # Scores may differ in their last digit from one processor to the next, and the time does.
-    printed = iter(masked(demonstrated.printed))
-    shown = masked(page("README.md").blocks("console")[0])[1:]
+    printed = iter(mask_figures(demonstrated.printed))
+    shown = mask_figures(page("README.md").blocks("console")[0])[1:]
     assert len(shown) > 10
     assert [line for line in shown if line not in printed] == []
 
 
-def masked(text: str) -> list[str]:
+def mask_figures(text: str) -> list[str]:
     return re.sub(r"\d\.\d\d|in \d+ s", "…", text).strip().splitlines()
 
 
@@ -157,7 +157,7 @@ def test_the_same_call_gives_the_same_bytes(handler: Handler) -> None:
 def test_the_client_searches_and_pages_in_both_eras(handler: Handler, items: dict[str, Json], era: Era) -> None:
     item = items[ITEM]
 
-    async def paged() -> str:
+    async def read_pages() -> str:
         async with client(handler, era) as session:
             await session.list_tools()
             found = await session.call_tool("search_knowledge", {"query": "opening hours of the support"})
@@ -171,7 +171,7 @@ def test_the_client_searches_and_pages_in_both_eras(handler: Handler, items: dic
                 text, following = text + window["content"], window["continuation"]
             return text
 
-    text = asyncio.run(paged())
+    text = asyncio.run(read_pages())
     whole = call(handler, {"knowledge_item_id": item["knowledge_item_id"]})
     assert (text, len(text)) == (whole["content"], item["total_chars"])
 

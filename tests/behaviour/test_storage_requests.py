@@ -26,12 +26,12 @@ def text_of(characters: int) -> str:
     return (block * (characters // len(block) + 1))[:characters]
 
 
-def opened(where: Location) -> Handler:
+def open_handler(where: Location) -> Handler:
     return switched_on(where.uri, storage_options=where.options)
 
 
 def cold(server: S3Server, where: Location, arguments: Json, claims: Json) -> tuple[Json, list[Request]]:
-    with opened(where) as handler, server.record_requests() as requests:
+    with open_handler(where) as handler, server.record_requests() as requests:
         envelope = call(handler, arguments, authorizer=claims)
     return envelope, requests
 
@@ -73,10 +73,10 @@ def test_a_window_of_a_very_long_text_costs_about_what_one_of_a_short_text_does(
     assert sent["long.md"] <= 1.5 * sent["short.md"], sent
 
 
-def counted(server: S3Server, where: Location, calls: Iterable[Json]) -> list[int]:
+def count_requests(server: S3Server, where: Location, calls: Iterable[Json]) -> list[int]:
     """Requests of each call, by one function that has opened nothing yet."""
     counts = []
-    with opened(where) as handler:
+    with open_handler(where) as handler:
         for arguments in calls:
             with server.record_requests() as requests:
                 assert call(handler, arguments, authorizer=claims_of("ana"))["type"] != "knowledge_error"
@@ -95,14 +95,14 @@ def test_calls_ask_for_little_and_no_more_beside_other_scopes(
     asyncio.run(put(bucket, ANA, "notes", {f"{number}.md": SENTENCE.format(number) * 9 for number in range(40)}))
     if upkeep == "optimized":
         asyncio.run(within(bucket, optimize_dataset))
-    alone = counted(s3_server, bucket, queries), counted(s3_server, bucket, reads)
+    alone = count_requests(s3_server, bucket, queries), count_requests(s3_server, bucket, reads)
     first, *warm = alone[0]
     assert first <= 60
     assert max(warm) <= 8
     assert max(alone[1][1:]) <= 6
     for number in range(3):
         asyncio.run(put(bucket, Scope("team", f"other-{number}"), "notes", {"a.md": "Another pump."}))
-    beside = counted(s3_server, bucket, queries), counted(s3_server, bucket, reads)
+    beside = count_requests(s3_server, bucket, queries), count_requests(s3_server, bucket, reads)
     # Now and then two parts of a query both fetch a small file that either would have left for the other.
     assert all(
         more - fewer <= 2

@@ -40,7 +40,7 @@ def lines() -> dict[str, dict[str, Any]]:
     return {line["message"]: line for line in map(json.loads, stream.getvalue().splitlines())}
 
 
-def filed(capfd: pytest.CaptureFixture[str]) -> dict[str, set[frozenset[str]]]:
+def dimensions_of(capfd: pytest.CaptureFixture[str]) -> dict[str, set[frozenset[str]]]:
     """The dimensions under which each metric is written."""
     written = metrics.Metrics(NAMESPACE, NAME)
     written.call("search", "hybrid", 1)
@@ -62,7 +62,7 @@ def test_metrics_are_filed_under_the_stack_and_the_service_that_the_code_names()
 
 
 def test_each_metric_that_is_watched_is_written_with_just_these_dimensions(capfd: pytest.CaptureFixture[str]) -> None:
-    known = filed(capfd)
+    known = dimensions_of(capfd)
     assert set(known) == OURS
     alarm = properties("UnavailableAlarm")
     assert frozenset(one["Name"] for one in alarm["Dimensions"]) in known[alarm["MetricName"]]

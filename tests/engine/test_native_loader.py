@@ -51,7 +51,7 @@ def surroundings(layer: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(layer), "TMPDIR": str(temporary)}
 
 
-def unpacked(layer: Path) -> list[Path]:
+def unpacked_files(layer: Path) -> list[Path]:
     """Files in the temporary folder."""
     return [path for path in (layer.parent / "temporary").rglob("*") if path.is_file()]
 
@@ -70,7 +70,7 @@ def test_a_packed_extension_is_imported_under_its_own_name(layer: Path) -> None:
 
 def test_what_is_unpacked_is_what_was_packed(layer: Path) -> None:
     run(layer)
-    assert {path.name: path.read_bytes() for path in unpacked(layer)} == {
+    assert {path.name: path.read_bytes() for path in unpacked_files(layer)} == {
         "Stemmer.abi.so": EXTENSION.read_bytes(),
         "libbeside.so.1": b"beside " * 1000,
     }
@@ -90,12 +90,12 @@ def test_processes_that_start_together_do_not_disturb_each_other(layer: Path) ->
         for _ in range(8)
     ]
     assert {one.communicate(timeout=60)[0].split()[0] for one in started} == {"librari"}
-    assert len(unpacked(layer)) == 2
+    assert len(unpacked_files(layer)) == 2
 
 
 def test_a_file_cut_short_is_unpacked_again(layer: Path) -> None:
     run(layer)
-    (extension,) = (path for path in unpacked(layer) if path.name == "Stemmer.abi.so")
+    (extension,) = (path for path in unpacked_files(layer) if path.name == "Stemmer.abi.so")
     extension.write_bytes(b"")
     assert run(layer).stdout.startswith("librari")
 
@@ -109,13 +109,13 @@ def test_a_damaged_archive_is_an_error_that_leaves_nothing(layer: Path, damage: 
     last_line = run(layer).stderr.splitlines()[-1]
     assert last_line.startswith("native_loader.EngineError")
     assert "is damaged" in last_line
-    assert unpacked(layer) == []
+    assert unpacked_files(layer) == []
 
 
 def test_an_archive_of_another_size_is_refused(layer: Path) -> None:
     change_manifest(layer, {"bytes_of": {"words/Stemmer.abi.so": 5, "words/libbeside.so.1": 7000}})
     assert "instead of 5" in run(layer).stderr
-    assert unpacked(layer) == []
+    assert unpacked_files(layer) == []
 
 
 def test_a_layer_for_another_machine_says_so(layer: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_full_disk_is_reported_with_its_remedy(layer: Path) -> None:
     limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
     limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
     assert "cannot be unpacked" in run(layer, limit + USE).stderr
-    assert unpacked(layer) == []
+    assert unpacked_files(layer) == []
 
 
 def test_no_room_is_reported_with_its_remedy() -> None:
@@ -167,7 +167,7 @@ WAIT: Final = "import os; os.waitpid(native_loader._helpers[0].process, 0); "
 
 def test_a_second_process_unpacks_what_is_needed_ahead(layer: Path) -> None:
     run(layer, BEGIN + WAIT)
-    assert sorted(path.name for path in unpacked(layer)) == ["Stemmer.abi.so", "libbeside.so.1"]
+    assert sorted(path.name for path in unpacked_files(layer)) == ["Stemmer.abi.so", "libbeside.so.1"]
     change_manifest(layer, {"digest": "another", "ahead": []})
     assert run(layer, BEGIN + "print(native_loader._helpers)").stdout == "[]\n"
 

@@ -176,7 +176,7 @@ def test_more_than_fifty_scopes_are_refused_with_the_number() -> None:
 TEAM_IDS = st.lists(st.text(st.sampled_from("ab ,[]\"'\\\tÄ界"), min_size=1, max_size=6), max_size=4)
 
 
-def flattened(teams: list[str]) -> str:
+def flatten(teams: list[str]) -> str:
     return f"[{' '.join(teams)}]"
 
 
@@ -190,7 +190,7 @@ def is_array(text: str) -> bool:
 WIRE: Mapping[str, Any] = {
     "REST API, Lambda authorizer": lambda teams: rest(teams=json.dumps(teams)),
     "REST API, Cognito": lambda teams: cognito(teams=",".join(teams)),
-    "HTTP API, JWT authorizer": lambda teams: jwt(teams=flattened(teams)),
+    "HTTP API, JWT authorizer": lambda teams: jwt(teams=flatten(teams)),
     "HTTP API, Lambda authorizer": lambda teams: context(teams=teams),
 }
 

@@ -13,7 +13,7 @@ from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.requests import ReadRequest
 from publish_knowledge.publishing.lifecycle import archive_item
 from tests.support.datasets import ANA, BEN, SUPPORT, Location, build, document, item, put, put_one, within
-from tests.support.reading import outline, read_whole, service
+from tests.support.reading import read_whole, service, summarize
 
 pytestmark = pytest.mark.anyio
 
@@ -67,7 +67,7 @@ async def test_a_historical_revision_stays_readable_and_says_so(location: Locati
     revisions = [(await put_one(location, ANA, "notes", document("a.md", text))).revision_id for text in texts]
     assert len(set(revisions)) == 3
     async with service(location) as reader:
-        found = [outline(await reader.read([ANA], ReadRequest(item(ANA, "notes", "a.md"), one))) for one in revisions]
+        found = [summarize(await reader.read([ANA], ReadRequest(item(ANA, "notes", "a.md"), one))) for one in revisions]
         current = await reader.read([ANA], ReadRequest(item(ANA, "notes", "a.md")))
     assert found == [(texts[0], False), (texts[1], False), (texts[2], True)]
     assert current.revision.revision_id == revisions[2]

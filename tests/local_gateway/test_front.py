@@ -16,13 +16,13 @@ from tests.support.local_front import JSON, send
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_real_client_finds_and_calls_the_tool_over_http(front: Front, era: Era) -> None:
-    async def used() -> None:
+    async def use() -> None:
         async with Client(front.url, mode=era) as session:
             assert [tool.name for tool in (await session.list_tools()).tools] == ["search_knowledge"]
             result = await session.call_tool("search_knowledge", {"query": "Urlaub beantragen"})
             assert result.structured_content["results"][0]["source"]["uri"] == "handbook/urlaub.md"
 
-    asyncio.run(used())
+    asyncio.run(use())
 
 
 def test_several_connections_are_served_at_once(front: Front) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from local_s3.counting_server import WAIT_SECONDS, Request, count_waves, serve_counted
 from tests.support.datasets import ANA, Location, item, put
-from tests.support.readers import found, text_of
+from tests.support.readers import find_items, text_of
 
 
 def request(start: float, end: float) -> Request:
@@ -32,6 +32,6 @@ def test_a_dataset_is_read_through_it_and_every_request_is_recorded(tmp_path: Pa
         read = server.take_requests()
         assert {one.kind for one in read} == {"GET", "LIST"}
         assert all(one.end - one.start >= WAIT_SECONDS and one.sent > 0 for one in read)
-        assert [one_item for one_item, _ in asyncio.run(found(where, ANA, "tides"))] == [item(ANA, "notes", "a.md")]
+        assert [found for found, _ in asyncio.run(find_items(where, ANA, "tides"))] == [item(ANA, "notes", "a.md")]
         assert count_waves(server.take_requests()) > 0
         assert server.take_requests() == []

@@ -26,7 +26,7 @@ A_ID, B_ID = item(ANA, "notes", "a.md"), item(ANA, "notes", "b.md")
 Damage = Callable[[Store, ScopeTables], Awaitable[None]]
 
 
-async def published(where: Location) -> None:
+async def publish_two_items(where: Location) -> None:
     await put(where, ANA, "notes", {"a.md": HARBOUR, "b.md": HARBOUR})
     await put(where, ANA, "notes", {"a.md": RIVER})
 
@@ -99,7 +99,7 @@ MENDED = [
 @pytest.mark.parametrize(("damage", "expected", "text"), MENDED)
 def test_a_fault_is_found_and_mended(folder: Location, damage: Damage, expected: list[str], text: str | None) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         assert await codes(folder) == []
         await assert_damaged(folder, damage)
         findings = await within(folder, examine)
@@ -118,7 +118,7 @@ def test_a_fault_is_found_and_mended(folder: Location, damage: Damage, expected:
 
 def test_passages_of_an_archived_base_are_found_and_removed(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         await assert_damaged(folder, with_passages_of_an_archived_base)
         assert await codes(folder) == ["stray-passages", "stray-passages"]
         assert await within(folder, repair) == ()
@@ -128,7 +128,7 @@ def test_passages_of_an_archived_base_are_found_and_removed(folder: Location) ->
 
 def test_a_lost_text_takes_its_item_out_of_service_until_it_is_published_again(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         await assert_damaged(folder, without_the_archive_of_the_current_revision)
         await assert_damaged(folder, with_one_passage_less)
         assert await codes(folder) == ["lost-text"]
@@ -144,7 +144,7 @@ def test_a_lost_text_takes_its_item_out_of_service_until_it_is_published_again(f
 
 def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published_again(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         await within(folder, archive_item, ANA, A_ID)
 
         async def tear(_store: Store, tables: ScopeTables) -> None:
@@ -163,7 +163,7 @@ def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published
 
 def test_an_archive_that_is_gone_is_rebuilt_from_what_is_visible_and_the_rest_is_named(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         await assert_damaged(folder, without_revisions)
         assert await codes(folder) == ["missing-twin"]
         left = await within(folder, repair)
@@ -176,7 +176,7 @@ def test_an_archive_that_is_gone_is_rebuilt_from_what_is_visible_and_the_rest_is
 
 def test_an_interrupted_publish_is_kept_as_a_draft(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         await assert_damaged(folder, half_published)
         await within(folder, repair)
         async with folder.store() as store:
@@ -192,7 +192,7 @@ def test_an_interrupted_publish_is_kept_as_a_draft(folder: Location) -> None:
 
 def test_another_embedding_model_is_reported_and_nothing_is_touched(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         other = Store(folder.uri, "another-model", embedding().dimensions)
         for work in (examine, repair):
             [finding] = await work(other)
@@ -219,7 +219,7 @@ def test_a_place_without_any_dataset_is_reported(folder: Location) -> None:
 
 def test_a_table_of_another_scope_under_this_name_is_reported(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         model = embedding()
         async with folder.store() as store:
             await store.create(BEN.current_table, current_schema(ANA, model.model, model.dimensions))
@@ -234,7 +234,7 @@ def test_a_table_of_another_scope_under_this_name_is_reported(folder: Location) 
 
 def test_rows_outside_the_indexes_are_reported_and_indexed(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         monkeypatch.setattr("publish_knowledge.doctor.MAX_UNINDEXED", 1)
         assert await codes(folder) == ["unindexed-rows", "unindexed-rows"]
         assert await within(folder, repair) == ()
@@ -248,7 +248,7 @@ def test_a_scope_half_made_is_completed_by_the_next_publish(folder: Location) ->
         async with folder.store() as store:
             await ensure_scope(store, ANA)
         shutil.rmtree(Path(folder.uri) / f"{ANA.current_table}.lance")
-        await published(folder)
+        await publish_two_items(folder)
         assert await text_of(folder, ANA, A_ID) == RIVER
         assert await codes(folder) == []
 

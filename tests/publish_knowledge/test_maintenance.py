@@ -10,7 +10,7 @@ from publish_knowledge import maintenance
 from publish_knowledge.maintenance import optimize_dataset
 from tests.support.datasets import ANA, BEN, SUPPORT, Location, item, put, within
 from tests.support.publishing import health_of
-from tests.support.readers import found, text_of
+from tests.support.readers import find_items, text_of
 
 
 @pytest.mark.slow
@@ -20,7 +20,7 @@ def test_publishing_one_by_one_never_leaves_many_fragments(location: Location) -
             await put(location, ANA, "notes", {f"{number}.md": f"Text number {number} about tides."})
         for health in await health_of(location):
             assert health.fragments <= maintenance.MAX_FRAGMENTS
-        assert len(await found(location, ANA, "tides")) == maintenance.MAX_FRAGMENTS + 3
+        assert len(await find_items(location, ANA, "tides")) == maintenance.MAX_FRAGMENTS + 3
 
     asyncio.run(story())
 

@@ -77,7 +77,7 @@ def faults(log: StringIO) -> list[str]:
     return [line["fault"]["exceptions"][0]["type"] for line in lines if "fault" in line]
 
 
-def aged(switch: ParameterSwitch) -> ParameterSwitch:
+def age(switch: ParameterSwitch) -> ParameterSwitch:
     """The switch as it will be when what it knows is too old."""
     switch._asked -= switches.MAX_AGE_SECONDS + 1  # noqa: SLF001 - instead of waiting
     return switch
@@ -121,9 +121,9 @@ def test_an_unreadable_parameter_keeps_the_last_known_state(
     assert state(switch) is (value == "on")
     for trouble in (s3_server.answer_with(403), s3_server.answer_with(500), s3_server.cut_connections()):
         with trouble:
-            assert state(aged(switch)) is (value == "on")
+            assert state(age(switch)) is (value == "on")
     ssm.delete_parameter(Name=name)
-    assert state(aged(switch)) is (value == "on")
+    assert state(age(switch)) is (value == "on")
     assert [type(error).__name__ for error in heard] == [
         "ClientError",
         "ClientError",
@@ -131,7 +131,7 @@ def test_an_unreadable_parameter_keeps_the_last_known_state(
         "ParameterNotFound",
     ]
     turn(ssm, name, "off" if value == "on" else "on")
-    assert state(aged(switch)) is (value == "off")
+    assert state(age(switch)) is (value == "off")
 
 
 def test_the_parameter_is_read_once_in_five_seconds(ssm: SSMClient, name: str, s3_server: S3Server) -> None:
@@ -141,7 +141,7 @@ def test_the_parameter_is_read_once_in_five_seconds(ssm: SSMClient, name: str, s
         assert all(state(switch) for _ in range(20))
     assert len(requests) == 1
     with s3_server.record_requests() as requests:
-        assert state(aged(switch))
+        assert state(age(switch))
     assert len(requests) == 1
 
 
@@ -197,7 +197,7 @@ def test_no_call_waits_long_while_a_state_is_known(monkeypatch: pytest.MonkeyPat
 
     async def scene() -> float:
         started = time.monotonic()
-        assert await aged(switch).is_on(started + 20)
+        assert await age(switch).is_on(started + 20)
         slow.go.set()
         return time.monotonic() - started
 

@@ -35,7 +35,7 @@ VARIABLES: Final = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "te
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     """One request: the model, the body, and the service and region for which it was signed."""
 
     model: str
@@ -48,14 +48,14 @@ Fault = Callable[[int], str | bytes | None]
 
 
 class BedrockServer(ThreadingHTTPServer):
-    """Keeps what it was asked."""
+    """Records its requests."""
 
     daemon_threads = True
     block_on_close = False
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked: list[Asked] = []
+        self.requests: list[ModelRequest] = []
         self.fault: Fault | None = None
         self.delay = 0.0
         self.lock = threading.Lock()
@@ -68,7 +68,7 @@ class BedrockServer(ThreadingHTTPServer):
     @contextmanager
     def failing(self, fault: str | bytes | Fault) -> Iterator[None]:
         """Answer the requests of a block with a fault; the record of requests begins again."""
-        self.asked.clear()
+        self.requests.clear()
         self.fault = fault if callable(fault) else lambda _number: fault
         try:
             yield
@@ -86,9 +86,9 @@ class _Handler(BaseHTTPRequestHandler):
         _, kind, model, action = self.path.split("/")
         assert (kind, action, self.headers["content-type"]) == ("model", "invoke", "application/json")
         with self.server.lock:
-            number = len(self.server.asked)
+            number = len(self.server.requests)
             scope = self.headers["authorization"].partition("Credential=")[2].split("/")
-            self.server.asked.append(Asked(unquote(model), body, "/".join(scope[2:4])))
+            self.server.requests.append(ModelRequest(unquote(model), body, "/".join(scope[2:4])))
         time.sleep(self.server.delay)
         fault = self.server.fault(number) if self.server.fault else None
         if isinstance(fault, str):
@@ -146,6 +146,6 @@ def bedrock_server(_bedrock: BedrockServer, monkeypatch: pytest.MonkeyPatch) -> 
     """The server, with a fresh record; the clients of this process are led to it."""
     for name, value in {**VARIABLES, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": _bedrock.endpoint}.items():
         monkeypatch.setenv(name, value)
-    _bedrock.asked.clear()
+    _bedrock.requests.clear()
     yield _bedrock
     _bedrock.delay = 0.0

@@ -56,12 +56,12 @@ def dies_at_write(server: S3Server, work: Task, number: int) -> bool:
         return 503
 
     with server.hook_requests(hook):
-        return _killed(process)
+        return _is_killed(process)
 
 
 def dies_at_call(work: Task, number: int) -> bool:
     """Run a publisher that kills itself before its n-th call of the storage library; false if it ended before that."""
-    return _killed(_process(work, number))
+    return _is_killed(_process(work, number))
 
 
 def publish_and_die(work: Task, number: int | None) -> None:
@@ -96,7 +96,7 @@ def _context() -> ForkServerContext:
     return context
 
 
-def _killed(process: ForkServerProcess) -> bool:
+def _is_killed(process: ForkServerProcess) -> bool:
     process.start()
     process.join(_PATIENCE)
     assert process.exitcode in (0, -signal.SIGKILL), process.exitcode

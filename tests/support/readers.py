@@ -48,7 +48,7 @@ async def search(where: Location, scope: Scope, query: str, mode: Mode = "hybrid
         return await service.search([scope], SearchRequest(query, max_results=MAX_RESULTS, mode=mode))
 
 
-async def found(where: Location, scope: Scope, query: str) -> list[tuple[str, str]]:
+async def find_items(where: Location, scope: Scope, query: str) -> list[tuple[str, str]]:
     """Item and revision ids of all that a search finds, best first."""
     answer = await search(where, scope, query)
     return [(hit.revision.item_id, hit.revision.revision_id) for hit in answer.hits]

@@ -58,6 +58,6 @@ def paths(answer: SearchAnswer) -> list[str]:
     return [hit.revision.source_uri for hit in answer.hits]
 
 
-def outline(answer: ReadAnswer) -> tuple[str, bool]:
+def summarize(answer: ReadAnswer) -> tuple[str, bool]:
     """Content, and whether it is the current revision's."""
     return answer.content, answer.is_current

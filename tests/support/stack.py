@@ -57,16 +57,16 @@ def running(uri: str, issuer: str, template: Json | None = None, /, **parameters
     variables = stack.environment("SearchKnowledgeFunction") | LOCAL | {"LANCEDB_URI": uri}
     with Handler(tool_settings(variables), logger()) as tool:
 
-        def called(event: Json) -> Json:
+        def call_tool(event: Json) -> Json:
             return tool(event, Context())
 
-        gateway = Gateway(stack, {"AuthorizerFunction": authorizer, "SearchKnowledgeFunction": called})
-        with _served(gateway) as port:
+        gateway = Gateway(stack, {"AuthorizerFunction": authorizer, "SearchKnowledgeFunction": call_tool})
+        with _serve(gateway) as port:
             yield Running(gateway, port)
 
 
 @contextmanager
-def _served(gateway: Gateway) -> Iterator[int]:
+def _serve(gateway: Gateway) -> Iterator[int]:
     server = _Server(("127.0.0.1", 0), gateway)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     try:

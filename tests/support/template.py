@@ -65,7 +65,7 @@ def default_parameters(template: Json) -> Json:
     return {name: about.get("Default", "") for name, about in template.get("Parameters", {}).items()}
 
 
-def transformed(template: Json | None = None, /, **parameters: str) -> Json:
+def transform(template: Json | None = None, /, **parameters: str) -> Json:
     """The template as SAM's own transform rewrites it: plain CloudFormation, policy templates spelled out."""
     source = deepcopy(template or raw_template())
     for about in source["Resources"].values():
@@ -170,11 +170,11 @@ def _sub(stack: Stack, argument: Any) -> str:  # noqa: ANN401 - text, or text an
     text, own = (argument, {}) if isinstance(argument, str) else argument
     values = {name: stack.resolve(value) for name, value in own.items()}
 
-    def replaced(found: re.Match[str]) -> str:
+    def replace(found: re.Match[str]) -> str:
         name = found[1]
         return str(values[name] if name in values else stack.reference(name))
 
-    return re.sub(r"\$\{([^!}][^}]*)\}", replaced, text)
+    return re.sub(r"\$\{([^!}][^}]*)\}", replace, text)
 
 
 def _if(stack: Stack, argument: list[Any]) -> Any:  # noqa: ANN401 - either branch

@@ -29,11 +29,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_doctor_finds_nothing_wrong(made: Path) -> None:
     model = provider(LOCAL_SMALL)
 
-    async def found() -> tuple[Finding, ...]:
+    async def examine_store() -> tuple[Finding, ...]:
         async with Store(str(made), model.model, model.dimensions) as store:
             return await examine(store)
 
-    assert asyncio.run(found()) == ()
+    assert asyncio.run(examine_store()) == ()
 
 
 def test_a_caller_searches_and_reads_it(made: Path) -> None:

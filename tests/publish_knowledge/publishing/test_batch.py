@@ -24,7 +24,7 @@ from tests.support.datasets import (
     within,
 )
 from tests.support.publishing import A_ID, HARBOUR, RIVER, act, run
-from tests.support.readers import found, text_of
+from tests.support.readers import find_items, text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def test_a_draft_is_not_readable_until_the_same_text_is_published(location: Loca
         assert draft.action == "drafted"
         assert await text_of(location, ANA, A_ID) is None
         assert await text_of(location, ANA, A_ID, draft.revision_id) is None
-        assert await found(location, ANA, "river boats") == []
+        assert await find_items(location, ANA, "river boats") == []
         assert await act(location, "a.md", RIVER, draft=True) == "unchanged"
         published = await put_one(location, ANA, "notes", document("a.md", RIVER))
         assert (published.action, published.revision_id) == ("created", draft.revision_id)

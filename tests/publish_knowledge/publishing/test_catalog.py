@@ -8,7 +8,7 @@ from tests.support.datasets import ANA, BEN, Location, put, within
 from tests.support.publishing import B_ID, HARBOUR, RIVER, run, two_items
 
 
-def test_the_catalogue_lists_every_state_and_the_drafts_that_wait(folder: Location) -> None:
+def test_items_are_listed_in_every_state_with_the_drafts_that_wait(folder: Location) -> None:
     async def story() -> None:
         await two_items(folder)
         await put(folder, ANA, "notes", {"a.md": HARBOUR, "c.md": RIVER}, draft=True)

@@ -14,10 +14,10 @@ from publish_knowledge.publishing.lifecycle import archive_base, archive_item, p
 from publish_knowledge.store.scope_tables import ScopeTables, open_scope
 from tests.support.datasets import ANA, BEN, Location, document, embedding, item, put, put_one, within
 from tests.support.publishing import A_ID, B_ID, HARBOUR, RIVER, run, two_items
-from tests.support.readers import found, search, text_of
+from tests.support.readers import find_items, search, text_of
 
 
-async def opened(where: Location) -> ScopeTables:
+async def open_tables(where: Location) -> ScopeTables:
     store = where.store()
     tables = await open_scope(store, ANA)
     assert tables is not None
@@ -32,7 +32,7 @@ def test_an_archived_item_is_gone_for_readers_with_all_its_revisions(location: L
         assert (done.changed, done.item_ids) == (True, (A_ID,))
         assert await text_of(location, ANA, A_ID) is None
         assert await text_of(location, ANA, A_ID, first.revision_id) is None
-        assert [hit for hit, _ in await found(location, ANA, "harbour boats")] == [B_ID]
+        assert [hit for hit, _ in await find_items(location, ANA, "harbour boats")] == [B_ID]
         assert not (await within(location, archive_item, ANA, A_ID)).changed
 
     run(story())
@@ -66,7 +66,7 @@ def test_restoring_a_base_leaves_items_archived_that_were_archived_on_their_own(
         assert (restored.changed, restored.item_ids) == (True, (A_ID,))
         assert await text_of(location, ANA, A_ID) == RIVER
         assert await text_of(location, ANA, B_ID) is None
-        assert await found(location, ANA, "draft harbour boats") != []
+        assert await find_items(location, ANA, "draft harbour boats") != []
         assert not (await within(location, restore_base, ANA, "notes")).changed
         assert await within(location, examine) == ()
 
@@ -119,7 +119,7 @@ def test_a_draft_can_be_archived_and_is_a_draft_again_when_restored(folder: Loca
 def test_a_base_that_was_left_half_archived_is_finished_by_the_same_command(folder: Location) -> None:
     async def story() -> None:
         await two_items(folder)
-        tables = await opened(folder)
+        tables = await open_tables(folder)
         await within(folder, archive_base, ANA, "notes")
         await tables.current.set_states([row_key(BASE, "notes")], PUBLISHED)
         await within(folder, restore_base, ANA, "notes")
@@ -161,7 +161,7 @@ def test_purging_a_scope_leaves_no_text_of_it_and_all_of_the_others(location: Lo
         await put(location, BEN, "notes", {"a.md": RIVER})
         assert (await within(location, purge_scope, ANA)).changed
         assert await text_of(location, ANA, A_ID) is None
-        assert await found(location, ANA, "river boats") == []
+        assert await find_items(location, ANA, "river boats") == []
         assert await text_of(location, BEN, item(BEN, "notes", "a.md")) == RIVER
         assert not (await within(location, purge_scope, ANA)).changed
         assert await within(location, list_items, ANA) == ()

@@ -22,7 +22,7 @@ from tests.support.datasets import (
     within,
 )
 from tests.support.publishing import A_ID, HARBOUR, RIVER, act, run
-from tests.support.readers import found, text_of
+from tests.support.readers import find_items, text_of
 
 
 def test_publishing_again_changes_nothing(location: Location) -> None:
@@ -34,7 +34,7 @@ def test_publishing_again_changes_nothing(location: Location) -> None:
         assert [one.action for one in second.outcomes] == ["unchanged", "unchanged"]
         assert [one.revision_id for one in first.outcomes] == [one.revision_id for one in second.outcomes]
         assert await text_of(location, ANA, A_ID) == RIVER
-        assert next(entry[0] for entry in await found(location, ANA, "river boats")) == A_ID
+        assert next(entry[0] for entry in await find_items(location, ANA, "river boats")) == A_ID
 
     run(story())
 
@@ -46,7 +46,7 @@ def test_a_changed_text_is_one_new_revision_and_the_old_one_is_read_by_id_but_ne
         assert (old.action, new.action) == ("created", "changed")
         assert await text_of(location, ANA, A_ID) == HARBOUR
         assert await text_of(location, ANA, A_ID, old.revision_id) == RIVER
-        assert await found(location, ANA, "river carries") == [(A_ID, new.revision_id)]
+        assert await find_items(location, ANA, "river carries") == [(A_ID, new.revision_id)]
 
     run(story())
 

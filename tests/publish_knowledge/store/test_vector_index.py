@@ -12,7 +12,7 @@ from publish_knowledge.maintenance import optimize_dataset, optimize_if_needed
 from publish_knowledge.store import vector_index
 from tests.support.datasets import ANA, Location, put
 from tests.support.publishing import health_of, tables_of
-from tests.support.readers import found, search
+from tests.support.readers import find_items, search
 
 
 def test_vectors_are_indexed_when_there_are_many_and_again_when_outgrown(
@@ -27,7 +27,7 @@ def test_vectors_are_indexed_when_there_are_many_and_again_when_outgrown(
             index = (await health_of(folder))[0].indexes.get("vector")
             names.append(index.name if index else None)
         assert names == [None, "vector_exact_1", "vector_exact_4", "vector_exact_4"]
-        assert len(await found(folder, ANA, "tides")) == 40
+        assert len(await find_items(folder, ANA, "tides")) == 40
         tables = await tables_of(folder)
         await optimize_if_needed(tables)
         assert await tables.current.count({"kind": PASSAGE}) == 40
@@ -50,11 +50,11 @@ def test_many_vectors_are_shortened_and_what_is_found_is_measured_whole(
             "vector_short_1"
         ]
         short = await search(folder, ANA, "the clock of tides", "semantic")
-        assert [scored(hit) for hit in short.hits[:10]] == [scored(hit) for hit in exact.hits[:10]]
+        assert [score_of(hit) for hit in short.hits[:10]] == [score_of(hit) for hit in exact.hits[:10]]
 
     asyncio.run(story())
 
 
-def scored(hit: SearchHit) -> tuple[str, float]:
+def score_of(hit: SearchHit) -> tuple[str, float]:
     assert hit.scores.semantic is not None
     return hit.revision.item_id, round(hit.scores.semantic, 4)

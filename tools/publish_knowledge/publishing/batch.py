@@ -114,7 +114,7 @@ async def _load_known(tables: ScopeTables, steps: Iterable[Step]) -> _Known:
         addresses.append(Address(step.item_id, step.revision_id, step.info.total_chars))
         if step.head is not None and step.head.revision_id:
             addresses.append(address_of(step.head))
-    stored = await tables.stored(addresses)
+    stored = await tables.read_revisions(addresses)
     whole = {revision: each for revision, each in stored.items() if each.is_complete}
     return _Known(collect_vectors(whole.values()), whole, frozenset(stored) - whole.keys())
 

@@ -139,7 +139,7 @@ async def fill_passages(tables: ScopeTables, heads: Iterable[ItemHead]) -> None:
 async def load_revisions(tables: ScopeTables, addresses: Iterable[Address]) -> list[StoredRevision]:
     """Revisions from the archive. Raises `StorageUnavailableError` where one is not there in full."""
     wanted = list(addresses)
-    stored = await tables.stored(wanted)
+    stored = await tables.read_revisions(wanted)
     for address in wanted:
         revision = stored.get(address.revision_id)
         if revision is None or not revision.is_complete:

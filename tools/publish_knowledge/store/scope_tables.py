@@ -129,7 +129,7 @@ class ScopeTables:
         rows = await self.current.rows(where, ["base_id"])
         return bool(rows.num_rows)
 
-    async def stored(self, addresses: Iterable[Address]) -> dict[str, StoredRevision]:
+    async def read_revisions(self, addresses: Iterable[Address]) -> dict[str, StoredRevision]:
         """Revisions of the archive by revision id; those that are not there are left out."""
         wanted = sorted(set(addresses))
         columns = [*REVISION_COLUMNS, *PASSAGE_COLUMNS, "vector"]
