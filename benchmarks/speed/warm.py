@@ -158,12 +158,12 @@ class Sides:
         return turn
 
     def _time_baseline(self, work: Callable[[], Awaitable[object]]) -> Turn:
-        async def timed() -> float:
+        async def time_once() -> float:
             started = time.perf_counter()
             await work()
             return time.perf_counter() - started
 
-        return lambda: self.runner.run(timed())
+        return lambda: self.runner.run(time_once())
 
 
 def measure(folder: Path) -> list[Figure]:

@@ -29,35 +29,35 @@ def row(
     return CollectionRow(Baseline(name, language, "English", before or BEFORE), figures)
 
 
-def kept(found: list[Verdict]) -> list[bool]:
+def outcomes(found: list[Verdict]) -> list[bool]:
     return [verdict.holds for verdict in found]
 
 
 def test_a_gain_everywhere_holds() -> None:
-    assert kept(check_collections([row(), row("faquad"), row("other", "x2en")])) == [True] * 5
+    assert outcomes(check_collections([row(), row("faquad"), row("other", "x2en")])) == [True] * 5
 
 
 def test_a_small_mean_gain_falls_short() -> None:
     found = check_collections([row(hybrid=0.71), row(hybrid=0.71)])
-    assert kept(found) == [False, True, True]
+    assert outcomes(found) == [False, True, True]
     assert found[0].line.startswith("FALLS SHORT")
     assert "+0.0100" in found[0].line
 
 
 def test_one_loser_falls_short_however_good_the_mean_is() -> None:
     found = check_collections([row("winner", hybrid=0.9), row("loser", hybrid=0.69)])
-    assert kept(found)[:2] == [True, False]
+    assert outcomes(found)[:2] == [True, False]
     assert "loser -0.0100" in found[1].figures
 
 
 def test_a_side_better_alone_falls_short_unless_it_was_so_before() -> None:
-    assert kept(check_collections([row(semantic=0.74)])) == [True, True, False]
+    assert outcomes(check_collections([row(semantic=0.74)])) == [True, True, False]
     known = {**BEFORE, "semantic": 0.8}
     assert len(check_collections([row(before=known, semantic=0.8)])) == 2
 
 
 def test_words_that_mislead_across_languages_fall_short() -> None:
-    assert kept(check_collections([row("across", "x2en", semantic=0.76)])) == [True, True, False]
+    assert outcomes(check_collections([row("across", "x2en", semantic=0.76)])) == [True, True, False]
 
 
 def test_figures_are_recorded_for_twenty_collections() -> None:

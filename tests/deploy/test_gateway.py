@@ -232,7 +232,7 @@ TEAMS: Final[dict[str, tuple[Any, set[str]]]] = {
     "a list": (["support"], {"support"}),
     "a JSON array in text": ('["support", "field"]', {"support", "field"}),
     "plain text": ("support", {"support"}),
-    "an id with a blank": (["support field"], set()),
+    "an id with a space": (["support field"], set()),
     "an id with a comma": (["support,field"], set()),
     "an id like an array": (['["support"]'], set()),
     "an id with quotes": (['support"', "'field'"], set()),
