@@ -35,8 +35,8 @@ from publish_knowledge.maintenance import optimize_tables
 from publish_knowledge.passages.splitting import Passage
 from publish_knowledge.publishing.plan import (
     Step,
+    build_head,
     build_revision,
-    head_after,
     list_embedded_texts,
     plan_step,
     prepare_document,
@@ -44,10 +44,10 @@ from publish_knowledge.publishing.plan import (
 from publish_knowledge.sources.documents import Document, derive_item_source
 from publish_knowledge.store import marker
 from publish_knowledge.store.arrow_rows import (
-    archive_rows,
-    current_passages,
-    head_rows,
-    history_rows,
+    build_archive_rows,
+    build_current_rows,
+    build_head_rows,
+    build_history_rows,
 )
 from publish_knowledge.store.database import Store
 from publish_knowledge.store.records import ItemHead, StoredRevision
@@ -144,7 +144,7 @@ def _build_schemas(known: Sample, scope: Scope) -> tuple[pa.Schema, pa.Schema]:
 
 async def _add(store: Store, name: str, schema: pa.Schema, files: Sequence[Path]) -> None:
     """Write all rows in one commit, where the publisher would merge them item by item."""
-    await store.create(name, schema)
+    await store.create_table(name, schema)
     table = await (await lancedb.connect_async(store.uri)).open_table(name)
     batches = (batch for file in files for batch in _read_batches(file))
     await table.add(pa.RecordBatchReader.from_batches(schema, batches), on_bad_vectors="null")
@@ -175,9 +175,9 @@ def _make_rows(known: Sample, chunk: _Chunk) -> _Files:
     archive, current = _build_schemas(known, chunk.scope)
     made = [_make_item(known, chunk, number) for number in chunk.items]
     heads = [head for head, _ in made]
-    parts = [head_rows(current, heads), history_rows(current, heads)]
-    parts += [current_passages(current, revision) for _, revision in made]
-    kept = [archive_rows(archive, revision) for _, revision in made]
+    parts = [build_head_rows(current, heads), build_history_rows(current, heads)]
+    parts += [build_current_rows(current, revision) for _, revision in made]
+    kept = [build_archive_rows(archive, revision) for _, revision in made]
     return _Files(_write_rows(chunk, "current", parts), _write_rows(chunk, "revisions", kept))
 
 
@@ -200,7 +200,7 @@ def _make_item(known: Sample, chunk: _Chunk, number: int) -> tuple[ItemHead, Sto
     passages = tuple(_make_passages(topics, texts))
     vectors = [known.draw_vector(topic, noise).astype(np.float16) for topic in topics]
     embedded = dict(zip(list_embedded_texts(step.info.title, passages), vectors, strict=True))
-    return head_after(step, _MADE_AT), build_revision(step, passages, embedded, _MADE_AT)
+    return build_head(step, _MADE_AT), build_revision(step, passages, embedded, _MADE_AT)
 
 
 def _plan_item(scope: Scope, title: str, language: str, text: str, number: int) -> Step:

@@ -38,9 +38,9 @@ async def assert_sound(where: Location, texts: dict[str, str]) -> None:
         assert await examine(store) == ()
         tables = await open_scope(store, ANA)
         assert tables is not None
-        assert await tables.current.count({"kind": "head"}) == len(texts)
-        assert await tables.current.count({"kind": "history"}) == len(await tables.history_of(None))
-        assert len(await tables.archive_ranges()) == len(await tables.history_of(None))
+        assert await tables.current.count_rows({"kind": "head"}) == len(texts)
+        assert await tables.current.count_rows({"kind": "history"}) == len(await tables.list_history(None))
+        assert len(await tables.read_archive_ranges()) == len(await tables.list_history(None))
 
 
 async def assert_each_old_or_new(where: Location, before: dict[str, str], after: dict[str, str]) -> None:

@@ -44,9 +44,9 @@ async def head_of(where: Location, item_id: str) -> ItemHead:
     async with where.store() as store:
         tables = await open_scope(store, ANA)
         assert tables is not None
-        head = await tables.head(item_id)
+        head = await tables.find_head(item_id)
         assert head is not None
-        assert await tables.current.count({"kind": "head", "item_id": item_id}) == 1
+        assert await tables.current.count_rows({"kind": "head", "item_id": item_id}) == 1
         return head
 
 

@@ -13,7 +13,7 @@ import pytest
 from knowledge.store.schema import HISTORY, MARKER_TABLE, PASSAGE, current_schema, head_address
 from publish_knowledge.doctor import examine, repair
 from publish_knowledge.publishing.lifecycle import archive_item
-from publish_knowledge.store.arrow_rows import base_rows
+from publish_knowledge.store.arrow_rows import build_base_rows
 from publish_knowledge.store.database import Store
 from publish_knowledge.store.scope_tables import ScopeTables, address_of, ensure_scope, open_scope
 from tests.support.datasets import ANA, BEN, Location, embedding, item, put, within
@@ -51,7 +51,7 @@ async def with_one_passage_less(_store: Store, tables: ScopeTables) -> None:
 
 
 async def with_passages_of_an_archived_base(_store: Store, tables: ScopeTables) -> None:
-    await tables.current.merge(base_rows(ANA, tables.current_schema, "notes", archived=True))
+    await tables.current.merge(build_base_rows(ANA, tables.current_schema, "notes", archived=True))
 
 
 async def without_a_head(_store: Store, tables: ScopeTables) -> None:
@@ -59,7 +59,7 @@ async def without_a_head(_store: Store, tables: ScopeTables) -> None:
 
 
 async def without_the_archive_of_the_current_revision(_store: Store, tables: ScopeTables) -> None:
-    head = await tables.head(A_ID)
+    head = await tables.find_head(A_ID)
     assert head is not None
     await tables.revisions.delete({"place": [address_of(head).row_addresses]})
 
@@ -73,15 +73,15 @@ async def without_an_index(_store: Store, tables: ScopeTables) -> None:
 
 
 async def without_revisions(store: Store, _tables: ScopeTables) -> None:
-    await store.drop(ANA.revisions_table)
+    await store.drop_table(ANA.revisions_table)
 
 
 async def without_current(store: Store, _tables: ScopeTables) -> None:
-    await store.drop(ANA.current_table)
+    await store.drop_table(ANA.current_table)
 
 
 async def without_a_marker(store: Store, _tables: ScopeTables) -> None:
-    await store.drop(MARKER_TABLE)
+    await store.drop_table(MARKER_TABLE)
 
 
 MENDED = [
@@ -148,7 +148,7 @@ def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published
         await within(folder, archive_item, ANA, A_ID)
 
         async def tear(_store: Store, tables: ScopeTables) -> None:
-            head = await tables.head(A_ID)
+            head = await tables.find_head(A_ID)
             assert head is not None
             await tables.revisions.delete({"place": [address_of(head).row_addresses], "ordinal": 0})
 
@@ -182,10 +182,10 @@ def test_an_interrupted_publish_is_kept_as_a_draft(folder: Location) -> None:
         async with folder.store() as store:
             tables = await open_scope(store, ANA)
             assert tables is not None
-            head = await tables.head(A_ID)
+            head = await tables.find_head(A_ID)
             assert head is not None
             assert (head.state, head.revision_id) == ("draft", "")
-            assert await tables.current.count({"place": head_address(A_ID)}) == 1
+            assert await tables.current.count_rows({"place": head_address(A_ID)}) == 1
 
     asyncio.run(story())
 
@@ -205,7 +205,7 @@ def test_another_embedding_model_is_reported_and_nothing_is_touched(folder: Loca
 
 
 async def _without_marker(store: Store) -> None:
-    await store.drop(MARKER_TABLE)
+    await store.drop_table(MARKER_TABLE)
 
 
 def test_a_place_without_any_dataset_is_reported(folder: Location) -> None:
@@ -222,8 +222,8 @@ def test_a_table_of_another_scope_under_this_name_is_reported(folder: Location) 
         await publish_two_items(folder)
         model = embedding()
         async with folder.store() as store:
-            await store.create(BEN.current_table, current_schema(ANA, model.model, model.dimensions))
-            await store.create("somebody_elses", pa.schema([pa.field("x", pa.int64())]))
+            await store.create_table(BEN.current_table, current_schema(ANA, model.model, model.dimensions))
+            await store.create_table("somebody_elses", pa.schema([pa.field("x", pa.int64())]))
             findings = await examine(store)
         assert [(finding.code, finding.where) for finding in findings] == sorted(
             [("strange-table", BEN.current_table), ("strange-table", "somebody_elses")], key=lambda pair: pair[1]

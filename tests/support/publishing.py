@@ -39,4 +39,4 @@ async def tables_of(where: Location) -> ScopeTables:
 
 async def health_of(where: Location) -> tuple[Health, Health]:
     tables = await tables_of(where)
-    return await tables.current.health(), await tables.revisions.health()
+    return await tables.current.read_health(), await tables.revisions.read_health()

@@ -25,7 +25,7 @@ def test_an_item_whose_text_is_lost_is_not_brought_back_empty(folder: Location, 
         async with folder.store() as store:
             tables = await open_scope(store, ANA)
             assert tables is not None
-            head = await tables.head(A_ID)
+            head = await tables.find_head(A_ID)
             assert head is not None
             await tables.revisions.delete({"place": [address_of(head).row_addresses], "ordinal": list(range(left, 50))})
         with pytest.raises(StorageUnavailableError, match="not stored in full"):

@@ -128,7 +128,7 @@ def test_a_base_that_was_left_half_archived_is_finished_by_the_same_command(fold
         await within(folder, restore_base, ANA, "notes")
         await tables.current.set_states([row_key(BASE, "notes")], "archived")
         assert (await within(folder, archive_base, ANA, "notes")).changed
-        assert await tables.current.count({"kind": PASSAGE}) == 0
+        assert await tables.current.count_rows({"kind": PASSAGE}) == 0
 
     run(story())
 
@@ -150,7 +150,7 @@ def test_without_a_dataset_nothing_is_made(folder: Location, work: Any) -> None:
         with pytest.raises(StorageUnavailableError, match="There is no dataset at"):
             await within(folder, work, ANA, "nothing")
         async with folder.store() as store:
-            assert await store.names() == ()
+            assert await store.list_tables() == ()
 
     run(story())
 

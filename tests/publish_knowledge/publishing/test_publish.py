@@ -99,7 +99,7 @@ def test_a_dry_run_says_what_would_happen_and_writes_nothing(location: Location,
         async with where.store() as store:
             tables = await open_scope(store, ANA)
             versions = [await tables.current.version(), await tables.revisions.version()] if tables else []
-            return await store.names(), versions
+            return await store.list_tables(), versions
 
     run(story())
 

@@ -18,10 +18,10 @@ from tests.support.datasets import ANA, Location, embedding, put
 def test_somebody_elses_tables_are_left_alone(location: Location) -> None:
     async def story() -> None:
         async with location.store() as store:
-            await store.create("products", pa.schema([pa.field("name", pa.string())]))
+            await store.create_table("products", pa.schema([pa.field("name", pa.string())]))
             with pytest.raises(StorageUnavailableError, match="not a dataset of this tool"):
                 await put(location, ANA, "notes", {"a.md": "Text."})
-            assert await store.names() == ("products",)
+            assert await store.list_tables() == ("products",)
 
     asyncio.run(story())
 
@@ -44,6 +44,6 @@ def test_the_marker_is_found_beside_a_publisher_that_has_just_made_it(folder: Lo
         async with folder.store() as store:
             await asyncio.gather(*(ensure_dataset(store) for _ in range(3)))
             await ensure_scope(store, ANA)
-            assert MARKER_TABLE in await store.names()
+            assert MARKER_TABLE in await store.list_tables()
 
     asyncio.run(story())

@@ -33,8 +33,8 @@ def test_half_a_pair_is_refused_for_reading(folder: Location) -> None:
     async def story() -> None:
         await put(folder, ANA, "notes", {"a.md": "Text."})
         async with folder.store() as store:
-            await store.drop(ANA.revisions_table)
-            await store.drop(ANA.revisions_table)
+            await store.drop_table(ANA.revisions_table)
+            await store.drop_table(ANA.revisions_table)
             with pytest.raises(StorageUnavailableError, match=r"is missing\. Run `knowledge doctor`"):
                 await open_scope(store, ANA)
 

@@ -30,7 +30,7 @@ def test_vectors_are_indexed_when_there_are_many_and_again_when_outgrown(
         assert len(await find_items(folder, ANA, "tides")) == 40
         tables = await tables_of(folder)
         await optimize_if_needed(tables)
-        assert await tables.current.count({"kind": PASSAGE}) == 40
+        assert await tables.current.count_rows({"kind": PASSAGE}) == 40
 
     asyncio.run(story())
 

@@ -18,14 +18,14 @@ from publish_knowledge.publishing.plan import (
     ItemOutcome,
     PreparedDocument,
     Step,
+    build_head,
     build_revision,
     collect_vectors,
-    head_after,
     list_embedded_texts,
     plan_step,
 )
-from publish_knowledge.store.arrow_rows import archive_rows, head_rows, history_rows
-from publish_knowledge.store.marker import now
+from publish_knowledge.store.arrow_rows import build_archive_rows, build_head_rows, build_history_rows
+from publish_knowledge.store.marker import current_time
 from publish_knowledge.store.records import HalfVectors, ItemHead, StoredRevision
 from publish_knowledge.store.scope_tables import Address, ScopeTables, address_of
 
@@ -70,7 +70,7 @@ class _Known:
 async def plan_batch(tables: ScopeTables, batch: Sequence[PreparedDocument], *, draft: bool) -> BatchPlan:
     """Compare a batch with the heads as they are now."""
     version = await tables.current.version()
-    heads = await tables.heads([prepared.item_id for prepared in batch])
+    heads = await tables.find_heads([prepared.item_id for prepared in batch])
     steps = (plan_step(prepared, heads.get(prepared.item_id), draft=draft) for prepared in batch)
     return BatchPlan(version, tuple(steps))
 
@@ -95,7 +95,7 @@ async def publish_batch(
 async def _store(tables: ScopeTables, options: PublishOptions, plan: BatchPlan, known: _Known) -> list[ItemOutcome]:
     if not plan.written:
         return [step.outcome() for step in plan.steps]
-    at = now()
+    at = current_time()
     # A revision that is stored, a draft or what an interrupted publish left, keeps its rows, even if texts are split
     # differently today.
     revisions = [
@@ -150,26 +150,26 @@ async def _archive(tables: ScopeTables, revisions: Iterable[StoredRevision], kno
     whole = [revision for revision in fresh if revision.revision_id not in known.broken]
     torn = [revision for revision in fresh if revision.revision_id in known.broken]
     if whole:
-        await tables.revisions.insert_missing(_build_archive_rows(tables, whole))
+        await tables.revisions.insert_missing(_join_archive_rows(tables, whole))
     if torn:
         # Only damage leaves part of a revision; today's passages may be split differently from those that are left.
         ids = [revision.revision_id for revision in torn]
-        await tables.revisions.merge(_build_archive_rows(tables, torn), {"revision_id": ids})
+        await tables.revisions.merge(_join_archive_rows(tables, torn), {"revision_id": ids})
 
 
-def _build_archive_rows(tables: ScopeTables, revisions: Iterable[StoredRevision]) -> pa.Table:
-    return pa.concat_tables(archive_rows(tables.revisions_schema, revision) for revision in revisions)
+def _join_archive_rows(tables: ScopeTables, revisions: Iterable[StoredRevision]) -> pa.Table:
+    return pa.concat_tables(build_archive_rows(tables.revisions_schema, revision) for revision in revisions)
 
 
 async def _commit_drafts(tables: ScopeTables, plan: BatchPlan, known: _Known, at: str) -> list[ItemOutcome]:
-    heads = [head_after(step, at) for step in plan.written if step.head is None]
+    heads = [build_head(step, at) for step in plan.written if step.head is None]
     if heads:
         # Never over a head: a draft changes nothing that may be read.
-        await tables.current.insert_missing(head_rows(tables.current_schema, heads))
-    return [_draft_outcome(step, known) for step in plan.steps]
+        await tables.current.insert_missing(build_head_rows(tables.current_schema, heads))
+    return [_build_draft_outcome(step, known) for step in plan.steps]
 
 
-def _draft_outcome(step: Step, known: _Known) -> ItemOutcome:
+def _build_draft_outcome(step: Step, known: _Known) -> ItemOutcome:
     again = step.head is not None and step.revision_id in known.revisions
     return replace(step.outcome(), action="unchanged") if again else step.outcome()
 
@@ -177,15 +177,15 @@ def _draft_outcome(step: Step, known: _Known) -> ItemOutcome:
 async def _commit(
     tables: ScopeTables, plan: BatchPlan, revisions: Sequence[StoredRevision], at: str
 ) -> list[ItemOutcome]:
-    heads = [head_after(step, at) for step in plan.written]
+    heads = [build_head(step, at) for step in plan.written]
     items = [head.item_id for head in heads]
     rows = [
-        head_rows(tables.current_schema, heads),
-        history_rows(tables.current_schema, heads),
+        build_head_rows(tables.current_schema, heads),
+        build_history_rows(tables.current_schema, heads),
         build_passage_rows(tables, revisions),
     ]
     merged = await tables.current.merge(pa.concat_tables(rows), {"kind": PASSAGE, "item_id": items})
-    before = {} if merged.version - 1 == plan.version else await tables.heads(items, at=merged.version - 1)
+    before = {} if merged.version - 1 == plan.version else await tables.find_heads(items, at=merged.version - 1)
     outcomes = [_detect_overwrite(step, before.get(step.item_id, step.head)) for step in plan.steps]
     return await _check_base(tables, heads[0].base_id, outcomes)
 
@@ -206,7 +206,7 @@ def _detect_overwrite(step: Step, before: ItemHead | None) -> ItemOutcome:
 
 async def _check_base(tables: ScopeTables, base_id: str, outcomes: list[ItemOutcome]) -> list[ItemOutcome]:
     """Look again whether the base is still active: its row and the items' share no key, so neither sees the other."""
-    if not await tables.base_archived(base_id):
+    if not await tables.is_base_archived(base_id):
         return outcomes
     await reconcile(tables, base_id)
     detail = "The base was archived meanwhile. What was published is kept and becomes readable when it is restored."

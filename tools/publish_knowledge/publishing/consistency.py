@@ -16,9 +16,9 @@ import pyarrow as pa
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.revision import is_readable
 from knowledge.store.schema import PASSAGE
-from publish_knowledge.store.arrow_rows import current_passages
+from publish_knowledge.store.arrow_rows import build_current_rows
 from publish_knowledge.store.commits import split_into_commits
-from publish_knowledge.store.records import ItemHead, Range, RevisionKey, StoredRevision, tile
+from publish_knowledge.store.records import ItemHead, Range, RevisionKey, StoredRevision, is_tiled
 from publish_knowledge.store.scope_tables import Address, Ranges, ScopeTables, address_of
 
 ROUNDS: Final = 10
@@ -88,7 +88,7 @@ def _find_incomplete(
 
 
 def _is_complete(head: ItemHead, ranges: Mapping[RevisionKey, list[Range]]) -> bool:
-    return tile(ranges.get(head.key, []), head.info.total_chars)
+    return is_tiled(ranges.get(head.key, []), head.info.total_chars)
 
 
 async def read_current_rows(
@@ -96,17 +96,17 @@ async def read_current_rows(
 ) -> CurrentRows:
     """Read one base or the whole scope at one version; `as_active` takes the base as if it were not archived."""
     at = await tables.current.version() if at is None else at
-    archived = frozenset[str]() if as_active else await tables.archived_bases(at)
-    heads = {head.item_id: head for head in await tables.heads_in(base_id, at)}
-    return CurrentRows(heads, archived, await tables.current_ranges(base_id, at))
+    archived = frozenset[str]() if as_active else await tables.list_archived_bases(at)
+    heads = {head.item_id: head for head in await tables.list_heads(base_id, at)}
+    return CurrentRows(heads, archived, await tables.read_current_ranges(base_id, at))
 
 
 async def survey_scope(tables: ScopeTables) -> ScopeSurvey:
     """Read all rows of a scope."""
     at = await tables.current.version()
-    history = {row.key: row for row in await tables.history_of(None, at)}
+    history = {row.key: row for row in await tables.list_history(None, at)}
     return ScopeSurvey(
-        tables.scope.name, await read_current_rows(tables, at=at), history, await tables.archive_ranges()
+        tables.scope.name, await read_current_rows(tables, at=at), history, await tables.read_archive_ranges()
     )
 
 
@@ -154,4 +154,4 @@ async def load_revisions(tables: ScopeTables, addresses: Iterable[Address]) -> l
 def build_passage_rows(tables: ScopeTables, revisions: Iterable[StoredRevision]) -> pa.Table:
     """Passage rows of `current` for several revisions."""
     schema = tables.current_schema
-    return pa.concat_tables([schema.empty_table(), *(current_passages(schema, revision) for revision in revisions)])
+    return pa.concat_tables([schema.empty_table(), *(build_current_rows(schema, revision) for revision in revisions)])

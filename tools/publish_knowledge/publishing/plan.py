@@ -105,9 +105,9 @@ class PublishReport:
 
     def count(self, action: Action) -> int:
         """How many outcomes there are of one kind."""
-        return self.counts()[action]
+        return self.count_actions()[action]
 
-    def counts(self) -> Counter[Action]:
+    def count_actions(self) -> Counter[Action]:
         """How many outcomes there are of each kind, in the order in which the kinds first occur."""
         return Counter(outcome.action for outcome in self.outcomes)
 
@@ -153,7 +153,7 @@ def _choose_action(previous: str, *, draft: bool) -> Action:
     return "changed" if previous else "created"
 
 
-def head_after(step: Step, now: str) -> ItemHead:
+def build_head(step: Step, now: str) -> ItemHead:
     """The head row that publishing leaves behind; `now` is ISO 8601 in UTC."""
     if step.action == "restored" and step.head is not None:
         return replace(step.head, state=PUBLISHED)

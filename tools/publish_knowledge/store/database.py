@@ -40,7 +40,7 @@ _STATE_SCHEMA: Final = pa.schema([pa.field("key", pa.string(), nullable=False), 
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """What one merge did; `version` is the table's version that it made, `version - 1` the one it was applied to."""
 
     version: int
@@ -70,7 +70,7 @@ class Health:
 
 
 class Store:
-    """One dataset at one URI, for one embedding model. Nothing is opened before it is asked for."""
+    """One dataset at one URI, for one embedding model. Connects at the first call."""
 
     def __init__(
         self, uri: str, provider_model: str, dimensions: int, storage_options: Mapping[str, str] | None = None
@@ -92,11 +92,11 @@ class Store:
             cast("Any", self._connection).close()
             self._connection = None
 
-    async def names(self) -> tuple[str, ...]:
+    async def list_tables(self) -> tuple[str, ...]:
         """Names of all tables, sorted; empty for a path that does not exist."""
-        return tuple(sorted(await self._caller.run(self._names))) if can_connect(self.uri) else ()
+        return tuple(sorted(await self._caller.run(self._fetch_table_names))) if can_connect(self.uri) else ()
 
-    async def open(self, name: str) -> Table | None:
+    async def open_table(self, name: str) -> Table | None:
         """A table at its latest version; `None` if there is none of that name."""
         if not can_connect(self.uri):
             return None
@@ -105,12 +105,12 @@ class Store:
         except MissingTableError:
             return None
 
-    async def create(self, name: str, schema: pa.Schema) -> Table:
+    async def create_table(self, name: str, schema: pa.Schema) -> Table:
         """A new empty table, or the one that another writer has just created."""
         await self._caller.run(lambda: self._create_table(name, schema))
         return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
 
-    async def drop(self, name: str) -> None:
+    async def drop_table(self, name: str) -> None:
         """Remove a table and its files; one that is not there is fine."""
         try:
             await self._caller.run(lambda: self._drop_table(name))
@@ -122,7 +122,7 @@ class Store:
             self._connection = await lancedb.connect_async(self.uri, storage_options=self._options)
         return self._connection
 
-    async def _names(self) -> list[str]:
+    async def _fetch_table_names(self) -> list[str]:
         connection = await self._connect()
         page = await connection.list_tables()
         names = list(page.tables)
@@ -145,12 +145,12 @@ class Table:
     """One table, always read and written at its latest version unless another is named."""
 
     def __init__(
-        self, name: str, caller: RetryingCaller, handle: AsyncTable, opened: Callable[[str], Awaitable[AsyncTable]]
+        self, name: str, caller: RetryingCaller, handle: AsyncTable, open_table: Callable[[str], Awaitable[AsyncTable]]
     ) -> None:
         self.name = name
         self._caller = caller
         self._handle = handle
-        self._open_table = opened
+        self._open_table = open_table
 
     async def schema(self) -> pa.Schema:
         """Arrow schema, metadata included."""
@@ -160,46 +160,50 @@ class Table:
         """Number of the latest version."""
         return await self._run(lambda table: table.version())
 
-    async def rows(self, where: Where, columns: Sequence[str], at: int | None = None) -> pa.Table:
+    async def read_rows(self, where: Where, columns: Sequence[str], at: int | None = None) -> pa.Table:
         """Rows of the latest version, or of version `at`."""
-        return await self._run(lambda table: table.query().where(_all(where)).select([*columns]).to_arrow(), at)
+        return await self._run(
+            lambda table: table.query().where(_build_filter(where)).select([*columns]).to_arrow(), at
+        )
 
-    async def count(self, where: Where) -> int:
+    async def count_rows(self, where: Where) -> int:
         """Number of rows."""
-        return await self._run(lambda table: table.count_rows(_all(where).to_sql()))
+        return await self._run(lambda table: table.count_rows(_build_filter(where).to_sql()))
 
-    async def insert_missing(self, rows: pa.Table) -> Merged:
+    async def insert_missing(self, rows: pa.Table) -> MergeResult:
         """One commit: add the rows whose key is not there yet; those that are stay as they are."""
         return await self._merge(rows, lambda table: table.merge_insert("key").when_not_matched_insert_all())
 
-    async def merge(self, rows: pa.Table, delete: Where | None = None) -> Merged:
+    async def merge(self, rows: pa.Table, delete: Where | None = None) -> MergeResult:
         """One commit: write rows by key, and remove the rows that match `delete` and are not among them."""
 
         def builder(table: AsyncTable) -> Any:  # noqa: ANN401 - the library does not export the builder
-            return _removing(table.merge_insert("key").when_matched_update_all().when_not_matched_insert_all(), delete)
+            return _add_deletion(
+                table.merge_insert("key").when_matched_update_all().when_not_matched_insert_all(), delete
+            )
 
         return await self._merge(rows, builder)
 
     async def set_states(
         self, keys: Sequence[str], state: str, *, delete: Where | None = None, only_if: Mapping[str, str] | None = None
-    ) -> Merged:
+    ) -> MergeResult:
         """One commit: change nothing but the state of rows, whatever else is written to them meanwhile.
 
-        `only_if` names columns and the values they must still have; `Merged.updated` tells how many had.
+        `only_if` names columns and the values they must still have; `MergeResult.updated` tells how many had.
         """
         rows = pa.table({"key": [*keys], "state": [state] * len(keys)}, schema=_STATE_SCHEMA)
         condition = " and ".join(f"target.{name} = {lit(value).to_sql()}" for name, value in (only_if or {}).items())
 
         def builder(table: AsyncTable) -> Any:  # noqa: ANN401 - as above
-            return _removing(table.merge_insert("key").when_matched_update_all(where=condition or None), delete)
+            return _add_deletion(table.merge_insert("key").when_matched_update_all(where=condition or None), delete)
 
         return await self._merge(rows, builder)
 
     async def delete(self, where: Where) -> None:
         """Remove rows in one commit."""
-        await self._run(lambda table: table.delete(_all(where).to_sql()))
+        await self._run(lambda table: table.delete(_build_filter(where).to_sql()))
 
-    async def index(self, column: str) -> None:
+    async def create_index(self, column: str) -> None:
         """Index a column as its kind asks for; nothing to do where another writer already did."""
 
         async def once(table: AsyncTable) -> None:
@@ -208,7 +212,7 @@ class Table:
 
         await self._run(once)
 
-    async def index_vectors(self, index: VectorIndex) -> None:
+    async def create_vector_index(self, index: VectorIndex) -> None:
         """Build a vector index, cosine."""
         partitions = index.partitions
         config = (
@@ -226,25 +230,25 @@ class Table:
         """Join small fragments, bring indexes up to date, clean away versions older than a day."""
         await self._run(lambda table: table.optimize(cleanup_older_than=KEEP_VERSIONS))
 
-    async def health(self) -> Health:
+    async def read_health(self) -> Health:
         """Fragments, and for each indexed column its index."""
-        return await self._run(_health)
+        return await self._run(_fetch_health)
 
-    async def _merge(self, rows: pa.Table, builder: Callable[[AsyncTable], Any]) -> Merged:
-        async def once(table: AsyncTable) -> Merged:
+    async def _merge(self, rows: pa.Table, builder: Callable[[AsyncTable], Any]) -> MergeResult:
+        async def once(table: AsyncTable) -> MergeResult:
             # Null vectors count as bad ones even where the column admits them.
             made = await builder(table).execute(rows, on_bad_vectors="null", timeout=MERGE_TIMEOUT)
-            return Merged(made.version, made.num_updated_rows, made.num_deleted_rows)
+            return MergeResult(made.version, made.num_updated_rows, made.num_deleted_rows)
 
         return await self._run(once)
 
     async def _run(self, work: Callable[[AsyncTable], Awaitable[T]], at: int | None = None) -> T:
         async def once() -> T:
-            return await work(await self._at(at))
+            return await work(await self._open_version(at))
 
         return await self._caller.run(once)
 
-    async def _at(self, version: int | None) -> AsyncTable:
+    async def _open_version(self, version: int | None) -> AsyncTable:
         if version is None:
             await cast("Any", self._handle).checkout_latest()
             return self._handle
@@ -253,8 +257,8 @@ class Table:
         return table
 
 
-def _removing(builder: Any, delete: Where | None) -> Any:  # noqa: ANN401 - as above
-    return builder if delete is None else builder.when_not_matched_by_source_delete(_all(delete))
+def _add_deletion(builder: Any, delete: Where | None) -> Any:  # noqa: ANN401 - as above
+    return builder if delete is None else builder.when_not_matched_by_source_delete(_build_filter(delete))
 
 
 def _scalar_index(column: str) -> FTS | Bitmap | BTree:
@@ -265,7 +269,7 @@ def _scalar_index(column: str) -> FTS | Bitmap | BTree:
     return BTree() if column == ROW_ADDRESS else Bitmap()
 
 
-async def _health(table: AsyncTable) -> Health:
+async def _fetch_health(table: AsyncTable) -> Health:
     indexes = {}
     for index in await table.list_indices():
         stats = await table.index_stats(index.name)
@@ -274,11 +278,11 @@ async def _health(table: AsyncTable) -> Health:
     return Health(stats_of_table["fragment_stats"]["num_fragments"], indexes)
 
 
-def _all(where: Where) -> Expr:
-    return reduce(lambda left, right: left & right, (_one(name, value) for name, value in where.items()))
+def _build_filter(where: Where) -> Expr:
+    return reduce(lambda left, right: left & right, (_build_condition(name, value) for name, value in where.items()))
 
 
-def _one(name: str, value: Value) -> Expr:
+def _build_condition(name: str, value: Value) -> Expr:
     if isinstance(value, str | int):
         return col(name) == lit(value)
     within = [

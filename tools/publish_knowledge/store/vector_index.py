@@ -39,18 +39,18 @@ class VectorIndex:
         """What it is called."""
         return f"{EXACT_INDEX if self.exact else SHORT_INDEX}{self.partitions}"
 
-    def outgrown_by(self, wanted: VectorIndex) -> bool:
+    def is_outgrown_by(self, wanted: VectorIndex) -> bool:
         """Whether one for more vectors is wanted; one for fewer never is."""
         return (wanted.partitions, not wanted.exact) > (self.partitions, not self.exact)
 
 
-def index_named(name: str) -> VectorIndex | None:
+def parse_index_name(name: str) -> VectorIndex | None:
     """The index of that name; `None` where it is not one of these."""
     prefix = next((each for each in (EXACT_INDEX, SHORT_INDEX) if name.startswith(each)), None)
     return VectorIndex(int(name.removeprefix(prefix)), prefix == EXACT_INDEX) if prefix else None
 
 
-def wanted_index(passages: int, dimensions: int) -> VectorIndex | None:
+def choose_index(passages: int, dimensions: int) -> VectorIndex | None:
     """The index for so many vectors; `None` where none pays."""
     if passages < INDEX_FROM:
         return None
