@@ -13,11 +13,24 @@ from tests.support.pages import Page, code_spans, is_said, page, pages
 
 PAGES = pages()
 PATH = re.compile(
-    r"(?:tests|functions|layers|tools|knowledge|search_knowledge|publish_knowledge)/[\w/]+(?:\.py)?|\w+\.py"
+    r"(?<![\w./])(?:(?:tests|functions|layers|tools|benchmarks|knowledge|search_knowledge|publish_knowledge)/[\w/-]+(?:\.py)?"
+    r"|(?:[\w-]+/)*\w+\.py)(?![\w.])"
 )
-NOT_FILES = {"tools/list", "knowledge/X"}
-"""A method of the protocol, and a placeholder."""
+NAME = re.compile(r"(?<![\w/.-])_?[a-z]+(?:_[a-z\d]+)+(?![\w/.-])|\b(?:[A-Z][a-z\d]+){2,}\b")
+"""A name of several words, such as a function's or a class's: one that ordinary text does not have."""
+FOREIGN = {
+    "tools/list",  # a method of MCP
+    *("knowledge/X", "lancedb/_lancedb.py", "botocore/utils.py"),  # a placeholder, and files of libraries
+    *("read_consistency_interval", "current_task", "ContainerMetadataFetcher"),  # of LanceDB, asyncio and botocore
+}
+SOURCES = (".py", ".toml", ".yaml", ".yml", ".json", ".in", "Makefile")
 NAMES = {str(part) for path, _ in tracked_texts() for part in (Path(path), *Path(path).parents)}
+WORDS = {
+    word
+    for path, text in tracked_texts()
+    if path.endswith(SOURCES) and path != "tests/docs/test_pages.py"
+    for word in re.findall(r"\w+", text)
+}
 
 
 @pytest.mark.parametrize("one", PAGES, ids=lambda one: one.path)
@@ -55,22 +68,40 @@ def test_every_page_of_the_documentation_is_reached_from_the_readme() -> None:
     assert every - reached <= {ROOT / "README.md"}
 
 
+def code_of(one: Page) -> str:
+    """Whatever a page says in code: spans and pictures of sequences."""
+    return "\n".join([*code_spans(one.prose), *one.blocks("mermaid")])
+
+
 def missing_files(text: str) -> list[str]:
-    """Files and folders of the project that code spans name, but that are not there."""
-    spans = {span for span in code_spans(text) if PATH.fullmatch(span)} - NOT_FILES
-    return sorted(span for span in spans if not any(f"/{name}".endswith(f"/{span.rstrip('/')}") for name in NAMES))
+    """Files and folders of the project that are named, but not there."""
+    named = set(PATH.findall(text)) - FOREIGN
+    return sorted(path for path in named if not any(f"/{name}".endswith(f"/{path.rstrip('/')}") for name in NAMES))
+
+
+def missing_names(text: str) -> list[str]:
+    """Functions, classes, settings and the like that are named, but occur nowhere in the source."""
+    return sorted(set(NAME.findall(text)) - WORDS - FOREIGN)
 
 
 @pytest.mark.parametrize("one", PAGES, ids=lambda one: one.path)
-def test_files_that_are_named_exist(one: Page) -> None:
-    assert missing_files(one.text) == []
+def test_files_and_names_in_the_documentation_exist(one: Page) -> None:
+    assert missing_files(code_of(one)) == []
+    assert missing_names(code_of(one)) == []
 
 
-def test_a_file_that_is_gone_is_caught() -> None:
-    text = (
-        "`knowledge/search/fusion.py`, `fusion.py`, `tests/behaviour` and `.data/x.py` are fine, `ranking.py` is gone."
-    )
-    assert missing_files(text) == ["ranking.py"]
+def test_foreign_names_are_still_mentioned() -> None:
+    text = "\n".join(map(code_of, PAGES))
+    assert [name for name in sorted(FOREIGN) if name not in text] == []
+
+
+def test_a_file_or_a_name_that_is_gone_is_caught() -> None:
+    files = "make test ARGS=knowledge/search/fusion.py fusion.py tests/behaviour .data/x.py gone.py search/gone.py"
+    assert missing_files(files) == ["gone.py", "search/gone.py"]
+    assert missing_names("fuse_all KnowledgeService.search start_embedding GoneService local-small") == [
+        "GoneService",
+        "fuse_all",
+    ]
 
 
 def test_messages_with_a_remedy_are_ones_that_the_code_says() -> None:
