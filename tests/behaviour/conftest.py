@@ -10,7 +10,7 @@ from local_gateway.sample import Sample
 
 
 @dataclass(frozen=True, slots=True)
-class Demonstrated:
+class DemoRun:
     """The demonstration's exit code, what it printed, and the dataset it left."""
 
     code: int
@@ -19,7 +19,7 @@ class Demonstrated:
 
 
 @pytest.fixture(scope="session")
-def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Demonstrated:
+def demo_run(tmp_path_factory: pytest.TempPathFactory) -> DemoRun:
     """The demonstration, run once as it is run for people; its dataset serves all tests that read real data."""
     folder = tmp_path_factory.mktemp("demo")
     sample = Sample(str(folder / "dataset"), LOCAL)
@@ -28,11 +28,11 @@ def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Demonstrated:
         # An embedding cache that another run filled would hide what embedding does.
         patch.setenv("KNOWLEDGE_CACHE_DIR", str(folder / "cache"))
         code = demo.main(["--uri", sample.uri], report=lines.append)
-    return Demonstrated(code, "\n".join(lines), sample)
+    return DemoRun(code, "\n".join(lines), sample)
 
 
 @pytest.fixture(scope="session")
-def sample(demonstrated: Demonstrated) -> Sample:
+def sample(demo_run: DemoRun) -> Sample:
     """The published sample base."""
-    assert demonstrated.code == 0, demonstrated.printed
-    return demonstrated.sample
+    assert demo_run.code == 0, demo_run.printed
+    return demo_run.sample

@@ -21,7 +21,7 @@ TEXTS = {
 }
 
 
-def mixed_events() -> list[Json]:
+def make_events() -> list[Json]:
     """One event of every kind."""
     pump = item(SUPPORT, "manuals", "1.md")
     calls: list[Json] = [
@@ -39,7 +39,7 @@ def mixed_events() -> list[Json]:
     return [*(rest_event(tool_call(arguments)) for arguments in calls), *others]
 
 
-def objects_after(handler: Handler, events: list[Json], rounds: int) -> int:
+def count_objects(handler: Handler, events: list[Json], rounds: int) -> int:
     """How many objects there are after so many rounds."""
     for _ in range(rounds):
         for event in events:
@@ -50,15 +50,15 @@ def objects_after(handler: Handler, events: list[Json], rounds: int) -> int:
 
 def test_a_call_leaves_no_object_behind(tmp_path: Path) -> None:
     where = build(str(tmp_path), {(SUPPORT, "manuals"): TEXTS})
-    events = mixed_events()
+    events = make_events()
     with switched_on(where.uri, embedding=LOCAL_SMALL) as handler:
-        before = objects_after(handler, events, 3)
-        after = objects_after(handler, events, 15)
+        before = count_objects(handler, events, 3)
+        after = count_objects(handler, events, 15)
     # Even one object for each call of one kind would be 15.
     assert after - before < 15
 
 
-def unbounded_caches(names: list[str]) -> list[str]:
+def find_unbounded_caches(names: list[str]) -> list[str]:
     """Caches of functions that grow with what they are asked."""
     modules = [importlib.import_module(name) for name in names]
     cached = [(module.__name__, found) for module in modules for found in vars(module).values() if is_cache(found)]
@@ -71,7 +71,7 @@ def is_cache(found: object) -> bool:
 
 def test_every_cache_of_the_function_has_a_bound() -> None:
     names = [one.name for one in own_modules() if one.name.startswith(FUNCTION) and not one.name.endswith(".app")]
-    assert unbounded_caches(names) == []
+    assert find_unbounded_caches(names) == []
 
 
 def test_what_the_engine_may_keep_is_bounded_far_below_the_function_s_memory() -> None:
@@ -79,6 +79,6 @@ def test_what_the_engine_may_keep_is_bounded_far_below_the_function_s_memory() -
 
 
 def test_a_cache_without_a_bound_is_caught() -> None:
-    assert "publish_knowledge.sources.languages._load_identifier" in unbounded_caches(
+    assert "publish_knowledge.sources.languages._load_identifier" in find_unbounded_caches(
         ["publish_knowledge.sources.languages"]
     )

@@ -13,14 +13,14 @@ from local_s3.moto_server import READING, Request, S3Server
 from publish_knowledge.maintenance import optimize_dataset
 from search_knowledge.app import Handler
 from tests.support.calls import Json, call, switched_on
-from tests.support.datasets import ANA, BEN, Location, document, item, put, put_one, within
+from tests.support.datasets import ANA, BEN, Location, document, item, put, put_one, run_in_store
 
 SENTENCE = "Every valve of pump {} is opened once a week and closed again before noon. "
 PERIOD = 400
 """Sentences after which the text repeats, so that a model embeds few of its passages."""
 
 
-def text_of(characters: int) -> str:
+def make_text(characters: int) -> str:
     paragraphs = ["".join(SENTENCE.format(number) for number in range(at, at + 8)) for at in range(0, PERIOD, 8)]
     block = "\n\n".join(paragraphs) + "\n\n"
     return (block * (characters // len(block) + 1))[:characters]
@@ -30,7 +30,7 @@ def open_handler(where: Location) -> Handler:
     return switched_on(where.uri, storage_options=where.options)
 
 
-def cold(server: S3Server, where: Location, arguments: Json, claims: Json) -> tuple[Json, list[Request]]:
+def call_cold(server: S3Server, where: Location, arguments: Json, claims: Json) -> tuple[Json, list[Request]]:
     with open_handler(where) as handler, server.record_requests() as requests:
         envelope = call(handler, arguments, authorizer=claims)
     return envelope, requests
@@ -52,7 +52,7 @@ def test_the_function_only_ever_reads(s3_server: S3Server, bucket: Location) -> 
         "refusal": ({"knowledge_item_id": "ki_missing"}, "ana"),
     }
     for name, (arguments, owner) in calls.items():
-        envelope, requests = cold(s3_server, bucket, arguments, claims_of(owner))
+        envelope, requests = call_cold(s3_server, bucket, arguments, claims_of(owner))
         assert {request.method for request in requests} <= READING, name
         assert len(requests) > 0, name
         assert (envelope["type"] == "knowledge_error") is (name == "refusal")
@@ -61,13 +61,13 @@ def test_the_function_only_ever_reads(s3_server: S3Server, bucket: Location) -> 
 def test_a_window_of_a_very_long_text_costs_about_what_one_of_a_short_text_does(
     s3_server: S3Server, bucket: Location
 ) -> None:
-    short, long = text_of(50_000), text_of(5_000_000)
+    short, long = make_text(50_000), make_text(5_000_000)
     asyncio.run(put_one(bucket, ANA, "notes", document("short.md", short)))
     asyncio.run(put_one(bucket, BEN, "notes", document("long.md", long)))
     sent: Counter[str] = Counter()
     for owner, scope, path, text in (("ana", ANA, "short.md", short), ("ben", BEN, "long.md", long)):
         arguments: Json = {"knowledge_item_id": item(scope, "notes", path), "offset": len(text) // 2}
-        envelope, requests = cold(s3_server, bucket, arguments, claims_of(owner))
+        envelope, requests = call_cold(s3_server, bucket, arguments, claims_of(owner))
         assert envelope["content"] == text[len(text) // 2 :][:4000]
         sent[path] = sum(request.sent for request in requests)
     assert sent["long.md"] <= 1.5 * sent["short.md"], sent
@@ -94,7 +94,7 @@ def test_calls_ask_for_little_and_no_more_beside_other_scopes(
     reads: list[Json] = [{"knowledge_item_id": item(ANA, "notes", f"{number}.md")} for number in range(5)]
     asyncio.run(put(bucket, ANA, "notes", {f"{number}.md": SENTENCE.format(number) * 9 for number in range(40)}))
     if upkeep == "optimized":
-        asyncio.run(within(bucket, optimize_dataset))
+        asyncio.run(run_in_store(bucket, optimize_dataset))
     alone = count_requests(s3_server, bucket, queries), count_requests(s3_server, bucket, reads)
     first, *warm = alone[0]
     assert first <= 60

@@ -18,7 +18,7 @@ import native_loader
 from engine_build.files import read_architecture
 from engine_build.pack import Pack, pack
 
-HERE: Final = Path(native_loader.__file__)
+LAZY_IMPORTS: Final = Path(native_loader.__file__)
 PYTHON: Final = f"{sys.version_info[0]}.{sys.version_info[1]}"
 EXTENSION: Final = Path(str(find_spec("Stemmer").origin))  # type: ignore[union-attr]  # a dependency of ours
 USE: Final = "from words import Stemmer; print(Stemmer.Stemmer('english').stemWord('libraries'), Stemmer.__file__)"
@@ -34,7 +34,7 @@ def layer(tmp_path: Path) -> Path:
     (site / "words/libbeside.so.1").write_bytes(b"beside " * 1000)
     architecture = read_architecture(EXTENSION.read_bytes())
     pack(site, architecture, PYTHON, [Pack("words.Stemmer", "words/Stemmer.*", ("words/lib*",))])
-    copy(HERE, site)
+    copy(LAZY_IMPORTS, site)
     return site
 
 

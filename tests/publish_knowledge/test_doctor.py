@@ -16,8 +16,8 @@ from publish_knowledge.publishing.lifecycle import archive_item
 from publish_knowledge.store.arrow_rows import build_base_rows
 from publish_knowledge.store.database import Store
 from publish_knowledge.store.scope_tables import ScopeTables, address_of, ensure_scope, open_scope
-from tests.support.datasets import ANA, BEN, Location, embedding, item, put, within
-from tests.support.readers import text_of
+from tests.support.datasets import ANA, BEN, Location, embedding, item, put, run_in_store
+from tests.support.reading import read_text
 
 RIVER = "# Rivers\n\n" + "The river carries boats to the harbour. " * 60
 HARBOUR = "# Harbours\n\nThe harbour shelters boats from storms.\n"
@@ -39,7 +39,7 @@ async def assert_damaged(where: Location, damage: Damage) -> None:
 
 
 async def codes(where: Location) -> list[str]:
-    return [finding.code for finding in await within(where, examine)]
+    return [finding.code for finding in await run_in_store(where, examine)]
 
 
 async def without_passages(_store: Store, tables: ScopeTables) -> None:
@@ -102,15 +102,15 @@ def test_a_fault_is_found_and_mended(folder: Location, damage: Damage, expected:
         await publish_two_items(folder)
         assert await codes(folder) == []
         await assert_damaged(folder, damage)
-        findings = await within(folder, examine)
+        findings = await run_in_store(folder, examine)
         assert [finding.code for finding in findings] == expected
         assert all(finding.repairable for finding in findings)
-        assert await within(folder, repair) == ()
-        assert await text_of(folder, ANA, A_ID) == text
+        assert await run_in_store(folder, repair) == ()
+        assert await read_text(folder, ANA, A_ID) == text
         # Whatever was lost, publishing the sources again brings it back.
         await put(folder, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR})
-        assert await text_of(folder, ANA, A_ID) == RIVER
-        assert await text_of(folder, ANA, B_ID) == HARBOUR
+        assert await read_text(folder, ANA, A_ID) == RIVER
+        assert await read_text(folder, ANA, B_ID) == HARBOUR
         assert await codes(folder) == []
 
     asyncio.run(story())
@@ -121,7 +121,7 @@ def test_passages_of_an_archived_base_are_found_and_removed(folder: Location) ->
         await publish_two_items(folder)
         await assert_damaged(folder, with_passages_of_an_archived_base)
         assert await codes(folder) == ["stray-passages", "stray-passages"]
-        assert await within(folder, repair) == ()
+        assert await run_in_store(folder, repair) == ()
 
     asyncio.run(story())
 
@@ -132,11 +132,11 @@ def test_a_lost_text_takes_its_item_out_of_service_until_it_is_published_again(f
         await assert_damaged(folder, without_the_archive_of_the_current_revision)
         await assert_damaged(folder, with_one_passage_less)
         assert await codes(folder) == ["lost-text"]
-        left = await within(folder, repair)
+        left = await run_in_store(folder, repair)
         assert [(finding.code, finding.repairable) for finding in left] == [("archive-gap", False)]
-        assert await text_of(folder, ANA, A_ID) is None
+        assert await read_text(folder, ANA, A_ID) is None
         await put(folder, ANA, "notes", {"a.md": RIVER})
-        assert await text_of(folder, ANA, A_ID) == RIVER
+        assert await read_text(folder, ANA, A_ID) == RIVER
         assert await codes(folder) == []
 
     asyncio.run(story())
@@ -145,7 +145,7 @@ def test_a_lost_text_takes_its_item_out_of_service_until_it_is_published_again(f
 def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published_again(folder: Location) -> None:
     async def story() -> None:
         await publish_two_items(folder)
-        await within(folder, archive_item, ANA, A_ID)
+        await run_in_store(folder, archive_item, ANA, A_ID)
 
         async def tear(_store: Store, tables: ScopeTables) -> None:
             head = await tables.find_head(A_ID)
@@ -155,7 +155,7 @@ def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published
         await assert_damaged(folder, tear)
         assert await codes(folder) == ["archive-gap"]
         await put(folder, ANA, "notes", {"a.md": RIVER})
-        assert await text_of(folder, ANA, A_ID) == RIVER
+        assert await read_text(folder, ANA, A_ID) == RIVER
         assert await codes(folder) == []
 
     asyncio.run(story())
@@ -166,10 +166,10 @@ def test_an_archive_that_is_gone_is_rebuilt_from_what_is_visible_and_the_rest_is
         await publish_two_items(folder)
         await assert_damaged(folder, without_revisions)
         assert await codes(folder) == ["missing-twin"]
-        left = await within(folder, repair)
+        left = await run_in_store(folder, repair)
         assert [(finding.code, finding.repairable) for finding in left] == [("archive-gap", False)]
         assert "nothing else has it" in left[0].detail
-        assert await text_of(folder, ANA, A_ID) == RIVER
+        assert await read_text(folder, ANA, A_ID) == RIVER
 
     asyncio.run(story())
 
@@ -178,7 +178,7 @@ def test_an_interrupted_publish_is_kept_as_a_draft(folder: Location) -> None:
     async def story() -> None:
         await publish_two_items(folder)
         await assert_damaged(folder, half_published)
-        await within(folder, repair)
+        await run_in_store(folder, repair)
         async with folder.store() as store:
             tables = await open_scope(store, ANA)
             assert tables is not None
@@ -198,7 +198,7 @@ def test_another_embedding_model_is_reported_and_nothing_is_touched(folder: Loca
             [finding] = await work(other)
             assert (finding.code, finding.repairable) == ("wrong-model", False)
             assert "another-model" in finding.detail
-        await within(folder, _without_marker)
+        await run_in_store(folder, _without_marker)
         assert [finding.code for finding in await examine(other)] == ["missing-marker", "wrong-schema"]
 
     asyncio.run(story())
@@ -211,7 +211,7 @@ async def _without_marker(store: Store) -> None:
 def test_a_place_without_any_dataset_is_reported(folder: Location) -> None:
     async def story() -> None:
         for work in (examine, repair):
-            [finding] = await within(folder, work)
+            [finding] = await run_in_store(folder, work)
             assert (finding.code, finding.repairable) == ("missing-marker", False)
 
     asyncio.run(story())
@@ -237,7 +237,7 @@ def test_rows_outside_the_indexes_are_reported_and_indexed(folder: Location, mon
         await publish_two_items(folder)
         monkeypatch.setattr("publish_knowledge.doctor.MAX_UNINDEXED", 1)
         assert await codes(folder) == ["unindexed-rows", "unindexed-rows"]
-        assert await within(folder, repair) == ()
+        assert await run_in_store(folder, repair) == ()
 
     asyncio.run(story())
 
@@ -249,7 +249,7 @@ def test_a_scope_half_made_is_completed_by_the_next_publish(folder: Location) ->
             await ensure_scope(store, ANA)
         shutil.rmtree(Path(folder.uri) / f"{ANA.current_table}.lance")
         await publish_two_items(folder)
-        assert await text_of(folder, ANA, A_ID) == RIVER
+        assert await read_text(folder, ANA, A_ID) == RIVER
         assert await codes(folder) == []
 
     asyncio.run(story())

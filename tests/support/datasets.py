@@ -42,7 +42,7 @@ class Location:
 
 
 @dataclass(slots=True)
-class Memorised:
+class MemoizedProvider:
     """A provider that embeds each text once in a process: the same vectors, only sooner; it also counts."""
 
     inner: EmbeddingProvider
@@ -71,9 +71,9 @@ class Memorised:
 
 
 @cache
-def embedding() -> Memorised:
+def embedding() -> MemoizedProvider:
     """The one provider of the test process."""
-    return Memorised(provider(LOCAL_SMALL))
+    return MemoizedProvider(provider(LOCAL_SMALL))
 
 
 def embedder() -> Embedder:
@@ -123,7 +123,7 @@ async def put_one(where: Location, scope: Scope, base_id: str, given: Document, 
     return (await put(where, scope, base_id, [given], draft=draft)).outcomes[0]
 
 
-async def within(where: Location, work: Callable[..., Awaitable[T]], *arguments: Any) -> T:  # noqa: ANN401 - any
+async def run_in_store(where: Location, work: Callable[..., Awaitable[T]], *arguments: Any) -> T:  # noqa: ANN401 - any
     """Run one of the publishing side's functions that take a store first."""
     async with where.store() as store:
         return await work(store, *arguments)

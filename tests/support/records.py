@@ -1,4 +1,4 @@
-"""What tests of the function's log and metrics share."""
+"""Shared by tests of the function's log and metrics."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ CLAIMS: Json = {**ANA, "client_id": "desk-client", "tier": "pro"}
 ITEM = item(OWNER, "notes", "pump.md")
 
 
-def records(log: StringIO, kind: str) -> list[Json]:
+def read_records(log: StringIO, kind: str) -> list[Json]:
     return [line[kind] for line in map(json.loads, log.getvalue().splitlines()) if line["message"] == kind]

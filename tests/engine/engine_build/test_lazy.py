@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from engine_build.lazy import FRONTS, UnexpectedError, make_lazy, rewrite_front
-from tests.support.engine import HERE
+from tests.support.engine import LAZY_IMPORTS
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_engine_s_lazy_packages_offer_what_the_installed_ones_do(tmp_path: P
     assert spec is not None
     source = Path(str(spec.origin)).parent
     copytree(source, tmp_path / "site" / source.name)
-    copy(HERE, tmp_path / "site")
+    copy(LAZY_IMPORTS, tmp_path / "site")
     plain = json.loads(names(tmp_path, package))
     assert make_lazy(tmp_path / "site", {front: FRONTS[front]}) == []
     assert json.loads(names(tmp_path / "site", package, *plain)) == plain

@@ -8,18 +8,18 @@ import pytest
 
 from engine_build.files import BuildError, list_files
 from engine_build.prune import GROUPS, Group, prune, select_groups
-from tests.support.engine import write
+from tests.support.engine import write_files
 
 
 def test_pruning_takes_what_a_group_names_and_folders_left_empty(tmp_path: Path) -> None:
-    site = write(tmp_path, "a/tests/deep/test_a.py", "a/a.py", "a/a.pyi", "b/tests/b.py")
+    site = write_files(tmp_path, "a/tests/deep/test_a.py", "a/a.py", "a/a.pyi", "b/tests/b.py")
     prune(site, [Group("for tests", ("*/tests/*", "*.pyi"))])
     assert list_files(site) == ["a/a.py"]
     assert not (site / "b").exists()
 
 
 def test_a_pattern_that_matches_nothing_stops_the_build_before_anything_is_deleted(tmp_path: Path) -> None:
-    site = write(tmp_path, "a/a.py", "a/a.pyi")
+    site = write_files(tmp_path, "a/a.py", "a/a.pyi")
     with pytest.raises(BuildError, match=r"\*\.gone, \*\.lost"):
         prune(site, [Group("typed", ("*.pyi", "*.gone")), Group("old", ("*.lost",))])
     assert list_files(site) == ["a/a.py", "a/a.pyi"]

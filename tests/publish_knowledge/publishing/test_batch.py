@@ -21,10 +21,10 @@ from tests.support.datasets import (
     item,
     put,
     put_one,
-    within,
+    run_in_store,
 )
-from tests.support.publishing import A_ID, HARBOUR, RIVER, act, run
-from tests.support.readers import find_items, text_of
+from tests.support.publishing import A_ID, HARBOUR, RIVER, publish_text, run
+from tests.support.reading import find_items, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ def test_a_text_that_cannot_be_embedded_is_refused_and_the_rest_is_published(fol
             report = await publish(store, PublishOptions(ANA, "notes"), given, embedder=Embedder(picky))
         assert [outcome.action for outcome in report.outcomes] == ["created", "refused", "created"]
         assert "without direction" in report.outcomes[1].detail
-        assert await text_of(folder, ANA, A_ID) == "Fine."
-        assert await text_of(folder, ANA, item(ANA, "notes", "b.md")) is None
-        assert await within(folder, examine) == ()
+        assert await read_text(folder, ANA, A_ID) == "Fine."
+        assert await read_text(folder, ANA, item(ANA, "notes", "b.md")) is None
+        assert await run_in_store(folder, examine) == ()
 
     asyncio.run(story())
 
@@ -62,13 +62,13 @@ def test_a_draft_is_not_readable_until_the_same_text_is_published(location: Loca
     async def story() -> None:
         draft = await put_one(location, ANA, "notes", document("a.md", RIVER), draft=True)
         assert draft.action == "drafted"
-        assert await text_of(location, ANA, A_ID) is None
-        assert await text_of(location, ANA, A_ID, draft.revision_id) is None
+        assert await read_text(location, ANA, A_ID) is None
+        assert await read_text(location, ANA, A_ID, draft.revision_id) is None
         assert await find_items(location, ANA, "river boats") == []
-        assert await act(location, "a.md", RIVER, draft=True) == "unchanged"
+        assert await publish_text(location, "a.md", RIVER, draft=True) == "unchanged"
         published = await put_one(location, ANA, "notes", document("a.md", RIVER))
         assert (published.action, published.revision_id) == ("created", draft.revision_id)
-        assert await text_of(location, ANA, A_ID) == RIVER
+        assert await read_text(location, ANA, A_ID) == RIVER
 
     run(story())
 
@@ -77,12 +77,12 @@ def test_a_draft_of_a_published_item_stays_unreadable_after_a_later_revision(loc
     async def story() -> None:
         await put(location, ANA, "notes", {"a.md": RIVER})
         draft = await put_one(location, ANA, "notes", document("a.md", HARBOUR), draft=True)
-        assert await text_of(location, ANA, A_ID) == RIVER
+        assert await read_text(location, ANA, A_ID) == RIVER
         await put(location, ANA, "notes", {"a.md": RIVER + "More."})
-        assert await text_of(location, ANA, A_ID, draft.revision_id) is None
-        entries = await within(location, list_revisions, ANA, A_ID)
+        assert await read_text(location, ANA, A_ID, draft.revision_id) is None
+        entries = await run_in_store(location, list_revisions, ANA, A_ID)
         assert [entry.state for entry in entries] == ["draft", "current", "earlier"]
-        assert await act(location, "a.md", RIVER + "More.", draft=True) == "unchanged"
+        assert await publish_text(location, "a.md", RIVER + "More.", draft=True) == "unchanged"
 
     run(story())
 

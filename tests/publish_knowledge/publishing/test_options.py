@@ -15,8 +15,8 @@ from tests.support.datasets import (
     item,
     put,
 )
-from tests.support.publishing import HARBOUR, RIVER, act, run
-from tests.support.readers import text_of
+from tests.support.publishing import HARBOUR, RIVER, publish_text, run
+from tests.support.reading import read_text
 
 
 def test_pruning_archives_items_whose_file_is_gone_and_no_others(location: Location) -> None:
@@ -31,13 +31,13 @@ def test_pruning_archives_items_whose_file_is_gone_and_no_others(location: Locat
             ("a.md", "unchanged"),
             ("b.md", "archived"),
         ]
-        assert await text_of(location, ANA, item(ANA, "notes", "b.md")) is None
-        assert await text_of(location, ANA, item(ANA, "notes", "broken.md")) == "Still there."
-        assert await text_of(location, ANA, item(ANA, "other", "c.md")) == HARBOUR
+        assert await read_text(location, ANA, item(ANA, "notes", "b.md")) is None
+        assert await read_text(location, ANA, item(ANA, "notes", "broken.md")) == "Still there."
+        assert await read_text(location, ANA, item(ANA, "other", "c.md")) == HARBOUR
 
     run(story())
 
 
 def test_a_draft_cannot_prune(folder: Location) -> None:
     with pytest.raises(InvalidRequestError, match="cannot prune"):
-        run(act(folder, "a.md", RIVER, draft=True, prune=True))  # type: ignore[arg-type]
+        run(publish_text(folder, "a.md", RIVER, draft=True, prune=True))  # type: ignore[arg-type]

@@ -10,10 +10,10 @@ from tests.support.datasets import (
     Location,
     document,
     put_one,
-    within,
+    run_in_store,
 )
 from tests.support.publishing import A_ID, HARBOUR, RIVER, run
-from tests.support.readers import text_of
+from tests.support.reading import read_text
 
 
 def test_only_the_title_edited_is_a_new_revision(location: Location) -> None:
@@ -22,7 +22,7 @@ def test_only_the_title_edited_is_a_new_revision(location: Location) -> None:
         two = await put_one(location, ANA, "notes", document("a.md", RIVER, title="Streams"))
         assert two.action == "changed"
         assert one.revision_id != two.revision_id
-        entries = await within(location, list_revisions, ANA, A_ID)
+        entries = await run_in_store(location, list_revisions, ANA, A_ID)
         assert [(entry.info.title, entry.state) for entry in entries] == [("Streams", "current"), ("Rivers", "earlier")]
 
     run(story())
@@ -33,8 +33,8 @@ def test_going_back_to_an_earlier_text_is_a_third_revision_and_all_are_readable(
         made = [await put_one(location, ANA, "notes", document("a.md", text)) for text in (RIVER, HARBOUR, RIVER)]
         ids = [outcome.revision_id for outcome in made]
         assert len(set(ids)) == 3
-        assert [await text_of(location, ANA, A_ID, revision) for revision in ids] == [RIVER, HARBOUR, RIVER]
-        entries = await within(location, list_revisions, ANA, A_ID)
+        assert [await read_text(location, ANA, A_ID, revision) for revision in ids] == [RIVER, HARBOUR, RIVER]
+        entries = await run_in_store(location, list_revisions, ANA, A_ID)
         assert [entry.info.revision_id for entry in entries] == ids[::-1]
         assert [entry.previous_id for entry in entries] == [ids[1], ids[0], ""]
         assert [entry.sequence for entry in entries] == [3, 2, 1]
@@ -61,6 +61,6 @@ def test_the_same_path_in_other_scopes_and_bases_is_another_item(folder: Locatio
         places = [(ANA, "notes"), (ANA, "other"), (BEN, "notes"), (SUPPORT, "notes")]
         made = [await put_one(folder, scope, base, document("a.md", RIVER)) for scope, base in places]
         assert len({outcome.item_id for outcome in made}) == 4
-        assert await text_of(folder, BEN, made[0].item_id) is None
+        assert await read_text(folder, BEN, made[0].item_id) is None
 
     run(story())

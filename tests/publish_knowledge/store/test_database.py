@@ -11,8 +11,8 @@ from knowledge.errors import StorageUnavailableError
 from local_s3.moto_server import S3Server
 from publish_knowledge.doctor import examine
 from publish_knowledge.publishing.catalog import list_items
-from tests.support.datasets import ANA, Location, document, item, put, put_one, within
-from tests.support.readers import text_of
+from tests.support.datasets import ANA, Location, document, item, put, put_one, run_in_store
+from tests.support.reading import read_text
 
 
 @pytest.mark.slow
@@ -23,7 +23,7 @@ def test_a_store_that_is_not_there_is_reported(s3_server: S3Server, place: str) 
         where = Location("s3://bucket/data", {**options, "endpoint": "http://127.0.0.1:9"})
     else:
         where = Location("s3://no-such-bucket/data", options)
-    for work in (put(where, ANA, "notes", {"a.md": "Text."}), within(where, list_items, ANA)):
+    for work in (put(where, ANA, "notes", {"a.md": "Text."}), run_in_store(where, list_items, ANA)):
         with pytest.raises(StorageUnavailableError):
             asyncio.run(work)
 
@@ -40,8 +40,8 @@ def test_many_first_publishers_of_one_dataset_all_succeed(location: Location) ->
         paths = [f"{number}.md" for number in range(4)]
         outcomes = await asyncio.gather(*(put_one(location, ANA, "notes", document(path, path)) for path in paths))
         assert [outcome.action for outcome in outcomes] == ["created"] * 4
-        assert await within(location, examine) == ()
+        assert await run_in_store(location, examine) == ()
         for path in paths:
-            assert await text_of(location, ANA, item(ANA, "notes", path)) == path
+            assert await read_text(location, ANA, item(ANA, "notes", path)) == path
 
     asyncio.run(story())

@@ -11,7 +11,7 @@ from knowledge.errors import StorageUnavailableError
 from publish_knowledge.doctor import examine
 from publish_knowledge.publishing.catalog import list_items
 from publish_knowledge.store.scope_tables import open_scope
-from tests.support.datasets import ANA, BEN, Location, put, within
+from tests.support.datasets import ANA, BEN, Location, put, run_in_store
 
 
 def test_a_table_under_the_wrong_name_is_refused(folder: Location) -> None:
@@ -23,8 +23,8 @@ def test_a_table_under_the_wrong_name_is_refused(folder: Location) -> None:
         with pytest.raises(StorageUnavailableError, match="does not belong to owner:ben"):
             await put(folder, BEN, "notes", {"a.md": "Text."})
         with pytest.raises(StorageUnavailableError, match="does not belong to owner:ben"):
-            await within(folder, list_items, BEN)
-        assert {finding.code for finding in await within(folder, examine)} == {"strange-table"}
+            await run_in_store(folder, list_items, BEN)
+        assert {finding.code for finding in await run_in_store(folder, examine)} == {"strange-table"}
 
     asyncio.run(story())
 

@@ -11,8 +11,8 @@ from knowledge.store.schema import PASSAGE
 from publish_knowledge.maintenance import optimize_dataset, optimize_if_needed
 from publish_knowledge.store import vector_index
 from tests.support.datasets import ANA, Location, put
-from tests.support.publishing import health_of, tables_of
-from tests.support.readers import find_items, search
+from tests.support.publishing import open_tables, read_health
+from tests.support.reading import find_items, search_scope
 
 
 def test_vectors_are_indexed_when_there_are_many_and_again_when_outgrown(
@@ -24,11 +24,11 @@ def test_vectors_are_indexed_when_there_are_many_and_again_when_outgrown(
         names = []
         for count in (4, 8, 16, 40):
             await put(folder, ANA, "notes", {f"{number}.md": f"Tides, part {number}." for number in range(count)})
-            index = (await health_of(folder))[0].indexes.get("vector")
+            index = (await read_health(folder))[0].indexes.get("vector")
             names.append(index.name if index else None)
         assert names == [None, "vector_exact_1", "vector_exact_4", "vector_exact_4"]
         assert len(await find_items(folder, ANA, "tides")) == 40
-        tables = await tables_of(folder)
+        tables = await open_tables(folder)
         await optimize_if_needed(tables)
         assert await tables.current.count_rows({"kind": PASSAGE}) == 40
 
@@ -42,14 +42,14 @@ def test_many_vectors_are_shortened_and_what_is_found_is_measured_whole(
         monkeypatch.setattr(vector_index, "INDEX_FROM", 300)
         texts = {f"{number}.md": f"Tides, part {number}, by the clock of {number * 7}." for number in range(300)}
         await put(folder, ANA, "notes", texts)
-        exact = await search(folder, ANA, "the clock of tides", "semantic")
+        exact = await search_scope(folder, ANA, "the clock of tides", "semantic")
         monkeypatch.setattr(vector_index, "EXACT_BYTES", 1)
         async with folder.store() as store:
             await optimize_dataset(store)
-        assert [index.name for index in (await health_of(folder))[0].indexes.values() if "vector" in index.name] == [
+        assert [index.name for index in (await read_health(folder))[0].indexes.values() if "vector" in index.name] == [
             "vector_short_1"
         ]
-        short = await search(folder, ANA, "the clock of tides", "semantic")
+        short = await search_scope(folder, ANA, "the clock of tides", "semantic")
         assert [score_of(hit) for hit in short.hits[:10]] == [score_of(hit) for hit in exact.hits[:10]]
 
     asyncio.run(story())
