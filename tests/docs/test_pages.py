@@ -64,8 +64,7 @@ def test_every_page_of_the_documentation_is_reached_from_the_readme() -> None:
         found = {(one.folder / target).resolve() for target, _ in one.links() if target.endswith(".md")}
         waiting += [page(str(path.relative_to(ROOT))) for path in found - reached]
         reached |= found
-    every = {ROOT / one.path for one in PAGES if not one.path.startswith("docs/decisions/")}
-    assert every - reached <= {ROOT / "README.md"}
+    assert {ROOT / one.path for one in PAGES} - reached <= {ROOT / "README.md"}
 
 
 def code_of(one: Page) -> str:
@@ -115,12 +114,21 @@ def test_a_message_that_nobody_says_is_caught() -> None:
     assert not is_said("The base … is archived. Reboot it")
 
 
+def is_decision(one: Page) -> bool:
+    return re.match(r"docs/decisions/\d", one.path) is not None
+
+
 def test_decisions_are_short_and_have_their_four_parts() -> None:
     for one in PAGES:
-        if re.match(r"docs/decisions/\d", one.path):
+        if is_decision(one):
             assert re.findall(r"^## (.+)$", one.text, re.MULTILINE) == [
                 "Context",
                 "Decision",
                 "Measured",
                 "Consequences",
             ], one.path
+
+
+def test_decisions_are_listed_by_their_titles() -> None:
+    titles = {f"[{one.text.partition(chr(10))[0][2:]}]({Path(one.path).name})" for one in PAGES if is_decision(one)}
+    assert {row[1] for row in page("docs/decisions/README.md").table("number")} == titles
