@@ -11,7 +11,7 @@ from local_gateway.sample import Sample
 
 @dataclass(frozen=True, slots=True)
 class DemoRun:
-    """The demonstration's exit code, what it printed, and the dataset it left."""
+    """The demonstration's exit code, its output, and its dataset."""
 
     code: int
     printed: str
@@ -20,12 +20,12 @@ class DemoRun:
 
 @pytest.fixture(scope="session")
 def demo_run(tmp_path_factory: pytest.TempPathFactory) -> DemoRun:
-    """The demonstration, run once as it is run for people; its dataset serves all tests that read real data."""
+    """The demonstration, run once; its dataset serves all tests that read the sample base."""
     folder = tmp_path_factory.mktemp("demo")
     sample = Sample(str(folder / "dataset"), LOCAL)
     lines: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        # An embedding cache that another run filled would hide what embedding does.
+        # A cache that an earlier run filled would hide faults of the embedding.
         patch.setenv("KNOWLEDGE_CACHE_DIR", str(folder / "cache"))
         code = demo.main(["--uri", sample.uri], report=lines.append)
     return DemoRun(code, "\n".join(lines), sample)

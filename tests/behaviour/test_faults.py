@@ -1,4 +1,4 @@
-"""A broken store is never an empty answer: each fault, when opening and in the middle of a running process."""
+"""A broken store is never an empty answer: each fault, at opening and while the process runs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_fault_between_two_queries_is_reported(s3_server: S3Server, bucket: Lo
 
 
 @pytest.mark.parametrize("fault", ["403", "503", "reset"])
-def test_a_fault_while_looking_for_something_newer_is_reported(
+def test_a_fault_while_checking_for_a_newer_version_is_reported(
     s3_server: S3Server, bucket: Location, fault: str
 ) -> None:
     build(bucket, {(ANA, "notes"): TEXTS})
@@ -110,10 +110,9 @@ def test_a_missing_bucket_is_reported(bucket: Location) -> None:
         assert_refused_in_time(handler, QUERY)
 
 
-def test_a_place_without_the_dataset_marker_is_not_an_empty_dataset(location: Location, tmp_path: Path) -> None:
+def test_a_location_without_the_dataset_marker_is_not_an_empty_dataset(location: Location, tmp_path: Path) -> None:
     build(location, {(ANA, "notes"): TEXTS})
-    places = [location.uri + "/elsewhere", str(tmp_path / "missing"), str(tmp_path)]
-    for uri in places:
+    for uri in (location.uri + "/elsewhere", str(tmp_path / "missing"), str(tmp_path)):
         with open_handler(Location(uri, location.options)) as handler:
             for arguments in (QUERY, {"knowledge_item_id": "ki_any"}):
                 assert_refused_in_time(handler, arguments)

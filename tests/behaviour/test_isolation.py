@@ -1,4 +1,4 @@
-"""Nobody reads what is not theirs: generated calls over many owners and teams whose ids try to confuse."""
+"""Isolation: generated calls over many owners and teams with confusable ids never show a foreign row."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ WORDS: Final = ["pump", "valve", "router", "password", "invoice", "holiday"]
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Every scope has the same base and paths; each text names its scope, so that a foreign one gives itself away."""
+    """A handler over scopes that all have the same base and paths; each text names its scope."""
 
     handler: Handler
     scopes: tuple[Scope, ...]
@@ -90,7 +90,7 @@ def scope_of(result: Mapping[str, Any]) -> tuple[str, str]:
     return result["scope"], result["owner_id"] if result["scope"] == "owner" else result["team_id"]
 
 
-def test_no_call_of_ten_thousand_shows_a_foreign_row(world: World) -> None:
+def test_no_call_shows_a_foreign_row(world: World) -> None:
     chance = random.Random(11)
     refused = set()
     for number in range(CALLS):
@@ -120,7 +120,7 @@ def test_a_team_of_the_same_name_is_not_its_owner(world: World) -> None:
         assert {scope_of(hit) for hit in envelope["results"]} == {("owner", name)}
 
 
-def test_ids_with_quotes_and_filters_in_them_are_just_ids(world: World) -> None:
+def test_ids_with_quotes_and_filters_in_them_are_plain_ids(world: World) -> None:
     for hostile in HOSTILE:
         for field in ("knowledge_base_id", "knowledge_item_id"):
             arguments = {field: hostile} | ({"query": "pump"} if field == "knowledge_base_id" else {})
@@ -128,7 +128,7 @@ def test_ids_with_quotes_and_filters_in_them_are_just_ids(world: World) -> None:
             assert envelope["error"]["code"] == "knowledge_resource_unavailable"
 
 
-def test_table_names_say_nothing_about_the_tenant(world: World) -> None:
+def test_table_names_reveal_nothing_about_the_tenant(world: World) -> None:
     names = {scope.current_table for scope in world.scopes} | {scope.revisions_table for scope in world.scopes}
     assert len(names) == 2 * len(world.scopes)
     assert all(name.partition("_")[2].isalnum() and name.isascii() for name in names)

@@ -1,4 +1,4 @@
-"""A publisher killed between any two writes leaves nothing half-published, and running it again completes it."""
+"""Killed publishers: nothing is half-published after any write, and running the command again completes it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from knowledge.errors import StorageUnavailableError
 from local_s3.moto_server import S3Server
 from publish_knowledge.doctor import examine
 from publish_knowledge.store.scope_tables import open_scope
+from tests.support.campaign import choose_trials
 from tests.support.datasets import ANA, Location, embedding, item, put
 from tests.support.kills import DISK_BASE, kill_at_call, kill_at_write, make_task
 from tests.support.reading import find_items, open_service, read_revision
@@ -20,12 +21,14 @@ from tests.support.s3 import new_bucket
 OLD = {"a.md": "# Old\n\n" + "The old lighthouse. " * 100, "b.md": "The old pier."}
 NEW = {"a.md": "# New\n\n" + "The new lighthouse shines. " * 150, "b.md": "The new pier."}
 FIRST_WRITES = 33
-"""The first publish of these texts makes 32 writes; every fifth is enough to meet each kind of them."""
+"""The first publish of these texts makes 32 writes."""
+STEP = choose_trials(5, 1)
+"""Every fifth write is enough to meet each kind of them; a campaign kills before every one."""
 DRAFT = {"a.md": "A draft nobody may read.", "c.md": "A draft of a new item."}
 
 
 async def read_texts(where: Location) -> dict[str, str]:
-    """What a reader gets of each file."""
+    """The text that a reader gets of each file."""
     async with open_service(where) as service:
         answers = {
             path: await read_revision(service, ANA, item(ANA, DISK_BASE, path)) for path in ("a.md", "b.md", "c.md")
@@ -34,7 +37,7 @@ async def read_texts(where: Location) -> dict[str, str]:
 
 
 async def assert_sound(where: Location, texts: dict[str, str]) -> None:
-    """All is published once, and nothing is left over."""
+    """Everything is published once, and nothing is left over."""
     assert await read_texts(where) == texts
     async with where.store() as store:
         assert await examine(store) == ()
@@ -46,7 +49,7 @@ async def assert_sound(where: Location, texts: dict[str, str]) -> None:
 
 
 async def assert_each_old_or_new(where: Location, before: dict[str, str], after: dict[str, str]) -> None:
-    """What a reader meets after a kill: each text as it was or as it was to be, never a mixture, never an error."""
+    """After a kill a reader gets each text either old or new, never a mixture and never an error."""
     seen = await read_texts(where)
     for path in before.keys() | after.keys():
         assert seen.get(path) in {before.get(path), after.get(path)}
@@ -67,7 +70,7 @@ def _embed_all(tmp_path: Path) -> None:
 
 
 def test_a_first_publish_killed_before_any_write_is_completed_by_the_next(s3_server: S3Server) -> None:
-    for number in range(3, FIRST_WRITES, 5):
+    for number in range(3, FIRST_WRITES, STEP):
         where = new_bucket(s3_server)
         assert kill_at_write(s3_server, make_task(where, NEW), number)
         asyncio.run(assert_completed(where, {}, NEW))
@@ -117,7 +120,7 @@ async def publish_old(where: Location) -> None:
 async def assert_completed(
     where: Location, before: dict[str, str], after: dict[str, str], draft: dict[str, str] | None = None
 ) -> None:
-    """Look as a reader does, run the same command again, and look at everything."""
+    """Read as a reader does, run the same command again, and check everything."""
     await assert_each_old_or_new(where, before, after)
     await put(where, ANA, DISK_BASE, draft or after, draft=draft is not None)
     if draft:

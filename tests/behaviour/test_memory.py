@@ -1,4 +1,4 @@
-"""Nothing piles up: a call leaves no object behind, and every cache has a bound."""
+"""Memory is bounded: a call leaves no object behind, and every cache has a limit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def make_events() -> list[Json]:
 
 
 def count_objects(handler: Handler, events: list[Json], rounds: int) -> int:
-    """How many objects there are after so many rounds."""
+    """Count all objects after so many rounds."""
     for _ in range(rounds):
         for event in events:
             handler(event, Context())
@@ -59,7 +59,7 @@ def test_a_call_leaves_no_object_behind(tmp_path: Path) -> None:
 
 
 def find_unbounded_caches(names: list[str]) -> list[str]:
-    """Caches of functions that grow with what they are asked."""
+    """Find caches of functions that have no limit."""
     modules = [importlib.import_module(name) for name in names]
     cached = [(module.__name__, found) for module in modules for found in vars(module).values() if is_cache(found)]
     return [f"{name}.{found.__name__}" for name, found in cached if found.cache_parameters()["maxsize"] is None]

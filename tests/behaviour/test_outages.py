@@ -1,4 +1,4 @@
-"""Places that cannot be written or must not be: each is a clear error, and nothing is lost or left behind."""
+"""Outages while publishing: each is a clear error, and nothing is lost or left behind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OUTAGES: dict[str, Outage] = {
 
 
 @pytest.mark.parametrize("outage", OUTAGES)
-def test_an_outage_is_reported_with_what_to_do_and_the_same_command_completes_it_later(
+def test_an_outage_is_reported_with_its_remedy_and_the_same_command_completes_it_later(
     s3_server: S3Server, bucket: Location, outage: str
 ) -> None:
     async def story() -> None:
@@ -40,7 +40,7 @@ def test_an_outage_is_reported_with_what_to_do_and_the_same_command_completes_it
     asyncio.run(story())
 
 
-def test_many_publishers_and_a_tidier_on_one_scope_all_succeed(folder: Location) -> None:
+def test_many_publishers_and_optimizers_on_one_scope_all_succeed(folder: Location) -> None:
     async def story() -> None:
         await put(folder, ANA, "notes", {"a.md": "Text."})
         work = [put(folder, ANA, "notes", {f"{number}.md": f"Text {number}."}) for number in range(8)]

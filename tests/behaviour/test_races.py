@@ -1,4 +1,4 @@
-"""Writers and readers at once: no item is mixed or doubled, no loss goes unreported, no wrong text is ever read."""
+"""Concurrent writers and readers: no item is mixed or doubled, every loss is reported, no wrong text is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.datasets import ANA, Location, document, item, put, put_one, 
 from tests.support.reading import WHOLE_TEXT, open_service, read_text
 
 DISK_TRIALS, S3_TRIALS = choose_trials(20, 100), choose_trials(5, 40)
-"""Each trial on the S3 server costs two seconds."""
+"""Fewer on the S3 server, where each trial takes two seconds."""
 ONE = "The first writer's words about tides. " * 40
 TWO = "The second writer's words about winds, which are longer. " * 60
 
@@ -36,7 +36,7 @@ async def run_at_once(*work: Awaitable[Any]) -> list[Any]:
 
 
 async def publish_at_once(where: Location, path: str, *texts: str) -> list[ItemOutcome]:
-    """Publish several texts of one item at the same time, each from a store of its own."""
+    """Publish several texts of one item concurrently, each from a store of its own."""
     return await run_at_once(*(put_one(where, ANA, "notes", document(path, text)) for text in texts))
 
 
@@ -55,7 +55,7 @@ async def assert_sound(where: Location) -> None:
 
 
 async def assert_reconciled(where: Location, texts: tuple[str, ...], outcomes: list[ItemOutcome]) -> None:
-    """One text won, both were published, and whoever wrote over the other said so."""
+    """One text is current, both were published, and a publisher that overwrote the other reported it."""
     winner = await read_head(where, outcomes[0].item_id)
     by_revision = {outcome.revision_id: text for outcome, text in zip(outcomes, texts, strict=True)}
     assert await read_text(where, ANA, winner.item_id) == by_revision[winner.revision_id]
@@ -191,7 +191,7 @@ def test_a_base_restored_beside_publishers_has_all_that_was_published(location: 
 
 
 class Watcher:
-    """Reads one item over and over, and notes what is wrong with what it gets."""
+    """Reads one item repeatedly and records wrong answers."""
 
     def __init__(self, service: KnowledgeService, texts: list[str]) -> None:
         self._service = service

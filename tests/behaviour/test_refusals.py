@@ -1,4 +1,4 @@
-"""Missing, foreign, archived, draft, orphaned, wrong base, another item's revision: one and the same answer."""
+"""Refusals: missing, foreign, archived, draft, orphaned, wrong base and wrong revision have one answer."""
 
 from __future__ import annotations
 

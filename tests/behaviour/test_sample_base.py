@@ -1,4 +1,4 @@
-"""Real answers from the sample base: the demonstration, every event, and the real client."""
+"""Answers from the sample base: to the demonstration, to every event, and to the MCP SDK's client."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_odd_ids_and_queries_are_answered(handler: Handler) -> None:
         assert envelope["type"] == "knowledge_search", text[:20]
 
 
-def test_a_dataset_of_another_model_is_reported_as_such(sample: Sample) -> None:
+def test_a_dataset_of_another_model_is_a_mismatch(sample: Sample) -> None:
     with switched_on(sample.uri, embedding="local-small") as other:
         for arguments in ({"query": "a"}, {"knowledge_item_id": "i"}):
             envelope = call(other, arguments)
@@ -203,7 +203,7 @@ def test_a_dataset_of_another_model_is_reported_as_such(sample: Sample) -> None:
             assert envelope["error"]["retryable"] is False
 
 
-def test_a_dataset_that_vanishes_is_no_empty_list(tmp_path: Path) -> None:
+def test_a_missing_dataset_is_not_an_empty_list(tmp_path: Path) -> None:
     (tmp_path / "dataset").mkdir()
     with switched_on(str(tmp_path / "dataset")) as handler:
         assert call(handler, {"query": "a"})["error"]["code"] == StorageUnavailableError.code

@@ -1,4 +1,4 @@
-"""What the function asks of S3, from the server's own log."""
+"""Requests of the function to S3, from the server's log."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_window_of_a_very_long_text_costs_about_what_one_of_a_short_text_does(
 
 
 def count_requests(server: S3Server, where: Location, calls: Iterable[Json]) -> list[int]:
-    """Requests of each call, by one function that has opened nothing yet."""
+    """Count the requests of each call of a function that has opened nothing yet."""
     counts = []
     with open_handler(where) as handler:
         for arguments in calls:
@@ -88,7 +88,7 @@ def count_requests(server: S3Server, where: Location, calls: Iterable[Json]) -> 
 def test_calls_ask_for_little_and_no_more_beside_other_scopes(
     s3_server: S3Server, bucket: Location, upkeep: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Looking for a new version, every few seconds, is one request more; not in a test that may be slow.
+    # The check for a new version every few seconds is one more request; a slow run must not count it.
     monkeypatch.setattr("knowledge.store.table_handles.REFRESH_SECONDS", 3600.0)
     queries: list[Json] = [{"query": f"valve of pump {number}"} for number in range(5)]
     reads: list[Json] = [{"knowledge_item_id": item(ANA, "notes", f"{number}.md")} for number in range(5)]
@@ -103,7 +103,7 @@ def test_calls_ask_for_little_and_no_more_beside_other_scopes(
     for number in range(3):
         asyncio.run(put(bucket, Scope("team", f"other-{number}"), "notes", {"a.md": "Another pump."}))
     beside = count_requests(s3_server, bucket, queries), count_requests(s3_server, bucket, reads)
-    # Now and then two parts of a query both fetch a small file that either would have left for the other.
+    # Two parts of a query may both fetch a small file that usually only one of them fetches.
     assert all(
         more - fewer <= 2
         for kind, before in zip(beside, alone, strict=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.source import ROOT, tracked_texts
-from tests.support.pages import Page, code_spans, is_said, page, pages
+from tests.support.pages import Page, code_spans, has_message, page, pages
 
 PAGES = pages()
 PATH = re.compile(
@@ -106,12 +106,12 @@ def test_a_file_or_a_name_that_is_gone_is_caught() -> None:
 def test_messages_with_a_remedy_are_ones_that_the_code_says() -> None:
     stated = [span for message, _ in page("README.md").table("message") for span in code_spans(message)]
     assert len(stated) > 10
-    assert [message for message in stated if not is_said(message)] == []
+    assert [message for message in stated if not has_message(message)] == []
 
 
 def test_a_message_that_nobody_says_is_caught() -> None:
-    assert is_said("The base … is archived. Restore it")
-    assert not is_said("The base … is archived. Reboot it")
+    assert has_message("The base … is archived. Restore it")
+    assert not has_message("The base … is archived. Reboot it")
 
 
 def is_decision(one: Page) -> bool:

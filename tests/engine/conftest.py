@@ -11,7 +11,7 @@ from tests.support.engine import FRONT, LAZY_IMPORTS
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """A folder with a package `shop`, made lazy, whose modules say when they are imported."""
+    """A folder with a lazy package `shop`, whose modules print their names when they are imported."""
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop/__init__.py").write_text(FRONT, encoding="utf-8")
     (tmp_path / "shop/tills.py").write_text("print('tills')\nclass Till: ...\nclass Drawer: ...\n", encoding="utf-8")

@@ -52,7 +52,7 @@ def surroundings(layer: Path) -> dict[str, str]:
 
 
 def unpacked_files(layer: Path) -> list[Path]:
-    """Files in the temporary folder."""
+    """The files in the temporary folder."""
     return [path for path in (layer.parent / "temporary").rglob("*") if path.is_file()]
 
 

@@ -1,4 +1,4 @@
-"""Answers compared with those written beside the events."""
+"""Answers compared with the expected ones of the event files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a package must not hold."""
+"""Files that a package must not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The local gateway over real HTTP, and its command line."""
+"""The local gateway over HTTP."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_requests_from_elsewhere_are_refused(front: Front, headers: dict[str, st
 
 
 @pytest.mark.parametrize("origin", ["http://localhost:6274", "http://127.0.0.1:1", "http://[::1]:80"])
-def test_pages_on_this_machine_may_ask(front: Front, origin: str) -> None:
+def test_pages_of_this_machine_are_allowed(front: Front, origin: str) -> None:
     answer = httpx2.options(front.url, headers={"Origin": origin})
     assert answer.headers["access-control-allow-origin"] == origin
     assert "mcp-protocol-version" in answer.headers["access-control-allow-headers"]

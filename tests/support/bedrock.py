@@ -1,6 +1,6 @@
-"""A server on loopback that speaks the part of Bedrock's run-time protocol which embeds texts, and can fail.
+"""A server on loopback with the part of Bedrock's runtime API that embeds texts, and with injected faults.
 
-Its vectors are those of the small local model, laid into the length asked for, so that searches find what they should.
+Its vectors are those of the small local model, padded or cut to the requested length, so that searches work.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ModelRequest:
 
 
 Fault = Callable[[int], str | bytes | None]
-"""Hears the number of a request, from 0; the error or the raw body that it returns is answered instead."""
+"""Called with the number of a request, from 0; the error or the raw body that it returns is sent as the answer."""
 
 
 class BedrockServer(ThreadingHTTPServer):
@@ -66,8 +66,8 @@ class BedrockServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     @contextmanager
-    def failing(self, fault: str | bytes | Fault) -> Iterator[None]:
-        """Answer the requests of a block with a fault; the record of requests begins again."""
+    def fail_with(self, fault: str | bytes | Fault) -> Iterator[None]:
+        """Answer the requests of a block with a fault; the record of requests is cleared."""
         self.requests.clear()
         self.fault = fault if callable(fault) else lambda _number: fault
         try:
@@ -107,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the base class's name
-        """Say nothing."""
+        """Print nothing."""
         del format, arguments
 
 
@@ -124,14 +124,14 @@ def _answer(model: str, body: dict[str, Any]) -> dict[str, Any]:
 
 def _vectors(texts: list[str], length: int) -> list[list[float]]:
     found = embedding().embed_passages(texts)[:, :length]
-    laid = np.pad(found, ((0, 0), (0, length - found.shape[1])))
-    rows: list[list[float]] = (3 * laid).tolist()
+    padded = np.pad(found, ((0, 0), (0, length - found.shape[1])))
+    rows: list[list[float]] = (3 * padded).tolist()
     return rows
 
 
 @pytest.fixture(scope="session")
 def _bedrock() -> Iterator[BedrockServer]:
-    # Loaded here, so that no client waits for it longer than it would for Bedrock.
+    # Loaded here, so that no client waits longer than for Bedrock.
     embedding().embed_query("warm")
     server = BedrockServer()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -143,7 +143,7 @@ def _bedrock() -> Iterator[BedrockServer]:
 
 @pytest.fixture
 def bedrock_server(_bedrock: BedrockServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[BedrockServer]:
-    """The server, with a fresh record; the clients of this process are led to it."""
+    """The server, with an empty record; the clients of this process use it."""
     for name, value in {**VARIABLES, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": _bedrock.endpoint}.items():
         monkeypatch.setenv(name, value)
     _bedrock.requests.clear()

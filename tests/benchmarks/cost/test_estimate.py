@@ -1,4 +1,4 @@
-"""The cost page holds what was measured, and nothing that was written by hand."""
+"""Prices of measured calls, and the cost page, which has only generated figures."""
 
 from __future__ import annotations
 

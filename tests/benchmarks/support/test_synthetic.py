@@ -1,4 +1,4 @@
-"""The benchmarks' made-up scopes: valid for the product, searched and read as published ones are."""
+"""Generated datasets: valid, and searched and read like published ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from publish_knowledge.store.database import Store
 from tests.support.calls import call, switched_on
 
 pytestmark = pytest.mark.slow
-"""Thousands of passages are made and indexed."""
+"""Thousands of passages are generated and indexed."""
 
 SCOPES = {"support": 2_010, "field": 20}
 

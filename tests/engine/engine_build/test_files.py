@@ -1,4 +1,4 @@
-"""Native libraries, known by name and by machine."""
+"""Native libraries: recognized by name, and by the architecture in their header."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.support.engine import make_library, write_files
 
 
 @pytest.mark.parametrize("architecture", ELF_MACHINES)
-def test_a_library_tells_its_machine(architecture: str) -> None:
+def test_a_header_gives_the_architecture(architecture: str) -> None:
     assert read_architecture(make_library(architecture)) == architecture
 
 
 @pytest.mark.parametrize("header", [b"", b"\x7fELF", b"MZ" + bytes(40), b"\x7fELF\x01\x01" + bytes(40), bytes(64)])
-def test_anything_else_is_for_no_machine(header: bytes) -> None:
+def test_anything_else_has_no_architecture(header: bytes) -> None:
     assert not read_architecture(header)
 
 

@@ -65,7 +65,7 @@ def test_the_engine_s_lazy_packages_offer_what_the_installed_ones_do(tmp_path: P
 
 
 def names(folder: Path, package: str, *wanted: str) -> str:
-    """What names a package offers, and where each comes from."""
+    """The names that a package offers, and where each comes from, as JSON."""
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     command = [sys.executable, "-c", NAMES, package, *wanted]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout

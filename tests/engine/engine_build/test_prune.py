@@ -1,4 +1,4 @@
-"""The steps that build the engine layer, on small folders."""
+"""Pruning, on small folders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine_build.prune import GROUPS, Group, prune, select_groups
 from tests.support.engine import write_files
 
 
-def test_pruning_takes_what_a_group_names_and_folders_left_empty(tmp_path: Path) -> None:
+def test_pruning_deletes_what_a_group_names_and_empty_folders(tmp_path: Path) -> None:
     site = write_files(tmp_path, "a/tests/deep/test_a.py", "a/a.py", "a/a.pyi", "b/tests/b.py")
     prune(site, [Group("for tests", ("*/tests/*", "*.pyi"))])
     assert list_files(site) == ["a/a.py"]

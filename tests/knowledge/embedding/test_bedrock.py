@@ -114,7 +114,7 @@ def test_texts_that_the_models_would_refuse_are_fitted(bedrock_server: BedrockSe
 )
 @pytest.mark.usefixtures("_once")
 def test_each_refusal_says_what_to_do(bedrock_server: BedrockServer, error: str, advice: str) -> None:
-    with bedrock_server.failing(error), pytest.raises(EmbeddingUnavailableError, match=advice) as caught:
+    with bedrock_server.fail_with(error), pytest.raises(EmbeddingUnavailableError, match=advice) as caught:
         ask(BOTH[0])
     assert f"({error})" in caught.value.message
     assert "no" not in caught.value.message.split()  # the service's own words
@@ -123,16 +123,16 @@ def test_each_refusal_says_what_to_do(bedrock_server: BedrockServer, error: str,
 @pytest.mark.slow
 @pytest.mark.parametrize("error", ["ThrottlingException", "InternalServerException", "ServiceUnavailableException"])
 def test_a_passing_fault_is_tried_again(bedrock_server: BedrockServer, error: str) -> None:
-    with bedrock_server.failing(lambda number: error if number < 2 else None):
+    with bedrock_server.fail_with(lambda number: error if number < 2 else None):
         ask(BOTH[0])
         assert len(bedrock_server.requests) == 3
 
 
 def test_a_lasting_fault_is_given_up_and_a_refusal_not_tried_again(bedrock_server: BedrockServer) -> None:
-    with bedrock_server.failing("InternalServerException"), pytest.raises(EmbeddingUnavailableError):
+    with bedrock_server.fail_with("InternalServerException"), pytest.raises(EmbeddingUnavailableError):
         ask(BOTH[1])
     assert len(bedrock_server.requests) == 3
-    with bedrock_server.failing("AccessDeniedException"), pytest.raises(EmbeddingUnavailableError):
+    with bedrock_server.fail_with("AccessDeniedException"), pytest.raises(EmbeddingUnavailableError):
         ask(BOTH[1])
     assert len(bedrock_server.requests) == 1
 
@@ -152,14 +152,14 @@ def test_a_lasting_fault_is_given_up_and_a_refusal_not_tried_again(bedrock_serve
 )
 @pytest.mark.usefixtures("_once")
 def test_an_answer_without_vectors_is_an_outage(bedrock_server: BedrockServer, body: bytes) -> None:
-    with bedrock_server.failing(body or b" "), pytest.raises(EmbeddingUnavailableError):
+    with bedrock_server.fail_with(body or b" "), pytest.raises(EmbeddingUnavailableError):
         ask(BOTH[0])
 
 
 @pytest.mark.parametrize("number", [0, float("nan"), float("inf")])
 def test_vectors_without_a_direction_are_refused(bedrock_server: BedrockServer, number: float) -> None:
     answer = json.dumps({"embedding": [number] * 1024}).encode()
-    with bedrock_server.failing(answer), pytest.raises(ValueError, match="without direction"):
+    with bedrock_server.fail_with(answer), pytest.raises(ValueError, match="without direction"):
         ask(BOTH[0])
 
 
@@ -279,7 +279,7 @@ def test_the_command_says_what_to_do_when_bedrock_refuses(
         "publish": ["publish", published, "--root", published, "--base", "notes"],
         "search": ["search", "x"],
     }
-    with bedrock_server.failing("AccessDeniedException"):
+    with bedrock_server.fail_with("AccessDeniedException"):
         done = run(*arguments[command], "--owner", "ana")
     assert (done.exit_code, "Grant the role bedrock:InvokeModel" in done.output) == (3, True), done.output
 
@@ -292,7 +292,7 @@ def test_the_function_says_that_it_is_out_of_reach_and_reads_go_on(
     before = len(bedrock_server.requests)
     assert call(handler, {"query": "pasta"})["results"][0]["title"] == "Kitchen"
     assert len(bedrock_server.requests) == before + 1
-    with bedrock_server.failing("AccessDeniedException"):
+    with bedrock_server.fail_with("AccessDeniedException"):
         for mode in ("hybrid", "semantic", "rrf"):
             envelope = call(handler, {"query": "pasta", "mode": mode})
             assert error_of(envelope) == ("knowledge_storage_unavailable", None)
