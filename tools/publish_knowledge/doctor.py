@@ -1,4 +1,4 @@
-"""Finding what is wrong with a dataset, and putting right what can be put right without its sources."""
+"""Find faults in a dataset, and repair those that can be repaired without its sources."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault: a stable code, the scope's name or table it is in, a sentence, and whether `repair` can mend it."""
+    """One fault: a stable code, the scope's name or table it is in, a sentence, and whether `repair` corrects it."""
 
     code: str
     where: str
@@ -39,7 +39,7 @@ class Finding:
 
 
 async def examine(store: Store) -> tuple[Finding, ...]:
-    """Every fault found, none changed; empty for a sound dataset. Raises only where the store cannot be reached."""
+    """Find all faults and change nothing. Raises only where the store cannot be reached."""
     found = await _examine_marker(store)
     if found and not found[0].repairable:
         return tuple(found)
@@ -52,7 +52,7 @@ async def examine(store: Store) -> tuple[Finding, ...]:
 
 
 async def repair(store: Store) -> tuple[Finding, ...]:
-    """Mend what can be mended; returns what `examine` still finds afterwards."""
+    """Repair what can be repaired; returns what `examine` still finds afterwards."""
     found = await _examine_marker(store)
     if found and not found[0].repairable:
         return tuple(found)
@@ -86,7 +86,7 @@ async def _examine_scope(store: Store, scope: Scope) -> list[Finding]:
         tables = await open_scope(store, scope)
     except KnowledgeError as error:
         return [Finding("wrong-schema", scope.name, error.message, repairable=False)]
-    if tables is None:  # pragma: no cover - dropped between the two looks
+    if tables is None:  # pragma: no cover - dropped since its name was listed
         return []
     return [*await _examine_indexes(tables), *_examine_rows(await survey_scope(tables))]
 
@@ -136,7 +136,7 @@ def _describe_incomplete(scope: str, head: ItemHead, *, lost: bool) -> Finding:
 
 
 async def _repair_scope(store: Store, scope: Scope) -> None:
-    """Heads first, then the archive from `current`, then `current` from heads and archive."""
+    """Repair heads first, then the archive from `current`, then `current` from heads and archive."""
     tables = await ensure_scope(store, scope)
     survey = await survey_scope(tables)
     unfinished = set(survey.unfinished_items)
@@ -152,7 +152,7 @@ async def _repair_scope(store: Store, scope: Scope) -> None:
 
 
 def _build_archived_head(survey: ScopeSurvey, item: str) -> ItemHead:
-    """The latest revision of an item that lost its head, as an archived one."""
+    """Build an archived head from the latest history row of an item that lost its head."""
     rows = [row for row in survey.history.values() if row.item_id == item]
     latest = max(rows, key=lambda row: (row.sequence, row.info.published_at, row.revision_id))
     return replace(latest, state=ARCHIVED)

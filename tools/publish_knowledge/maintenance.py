@@ -1,4 +1,4 @@
-"""Maintenance of tables: small fragments joined, indexes brought up to date, old versions cleaned away."""
+"""Maintain tables: compact small fragments, update indexes, index vectors, remove old versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from publish_knowledge.store.database import Store, Table
 
 MAX_FRAGMENTS: Final = 10
-"""Each fragment more costs every query a request more."""
+"""Each further fragment costs every query one more request."""
 
 MAX_UNINDEXED: Final = 1_000
 """Rows outside the index are scanned by every query: about a millisecond for this many."""
@@ -45,7 +45,7 @@ async def optimize_dataset(store: Store, scope: Scope | None = None) -> tuple[Op
 
 
 async def optimize_if_needed(tables: ScopeTables) -> None:
-    """After publishing: optimize what needs it, and nothing else."""
+    """Optimize the tables that need it, after publishing, and index vectors where there are many."""
     for table in (tables.current, tables.revisions):
         health = await table.read_health()
         if health.fragments > MAX_FRAGMENTS or health.unindexed_rows > MAX_UNINDEXED:

@@ -1,4 +1,4 @@
-"""One batch of documents: embed what is new, store it in the archive, make it current in one commit, and look back."""
+"""Publish one batch: embed what is new, store it in the archive, make it current in one commit, detect overwrites."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BatchPlan:
 
 @dataclass(slots=True)
 class _Known:
-    """What need not be computed again: vectors by embedded text, passages by item, and stored revisions by id."""
+    """What need not be computed again: vectors by embedded text, stored revisions by id, and passages by item."""
 
     vectors: dict[str, HalfVectors]
     revisions: Mapping[str, StoredRevision]
@@ -54,14 +54,14 @@ class _Known:
     passages: dict[str, tuple[Passage, ...]] = field(default_factory=dict)
 
     def split(self, step: Step) -> tuple[Passage, ...]:
-        """The passages of a step's document."""
+        """Split a step's document, once for all uses."""
         document = step.prepared.document
         if step.item_id not in self.passages:
             self.passages[step.item_id] = split_text(document.text, document.kind)
         return self.passages[step.item_id]
 
     def list_wanted(self, step: Step) -> list[str]:
-        """What must have a vector before the step can be stored: nothing for a revision that is stored."""
+        """List the texts that need a vector before the step can be stored: none for a revision that is stored."""
         if step.revision_id in self.revisions:
             return []
         return list_embedded_texts(step.info.title, self.split(step))
@@ -94,7 +94,7 @@ async def publish_batch(
 
 async def _store(tables: ScopeTables, options: PublishOptions, plan: BatchPlan, known: _Known) -> list[ItemOutcome]:
     if not plan.written:
-        return [step.outcome() for step in plan.steps]
+        return [step.outcome for step in plan.steps]
     at = current_time()
     # A revision that is stored, a draft or what an interrupted publish left, keeps its rows, even if texts are split
     # differently today.
@@ -134,7 +134,7 @@ async def _embed_one_by_one(embedder: Embedder, known: _Known, steps: Iterable[S
         try:
             await _embed_texts(embedder, known, known.list_wanted(step))
         except EmbeddingError as error:
-            failed[step.item_id] = _refuse(step.outcome(), str(error))
+            failed[step.item_id] = _refuse(step.outcome, str(error))
     return failed
 
 
@@ -171,7 +171,7 @@ async def _commit_drafts(tables: ScopeTables, plan: BatchPlan, known: _Known, at
 
 def _build_draft_outcome(step: Step, known: _Known) -> ItemOutcome:
     again = step.head is not None and step.revision_id in known.revisions
-    return replace(step.outcome(), action="unchanged") if again else step.outcome()
+    return replace(step.outcome, action="unchanged") if again else step.outcome
 
 
 async def _commit(
@@ -192,7 +192,7 @@ async def _commit(
 
 def _detect_overwrite(step: Step, before: ItemHead | None) -> ItemOutcome:
     """Compare the head that the commit replaced with the one that the step started from."""
-    outcome = step.outcome()
+    outcome = step.outcome
     if not step.writes or before is None or before.revision_id == step.revision_id:
         return outcome
     if before.revision_id != step.previous_id:
@@ -205,7 +205,7 @@ def _detect_overwrite(step: Step, before: ItemHead | None) -> ItemOutcome:
 
 
 async def _check_base(tables: ScopeTables, base_id: str, outcomes: list[ItemOutcome]) -> list[ItemOutcome]:
-    """Look again whether the base is still active: its row and the items' share no key, so neither sees the other."""
+    """Check again that the base is active: its row and those of items share no key, so that neither sees the other."""
     if not await tables.is_base_archived(base_id):
         return outcomes
     await reconcile(tables, base_id)

@@ -1,4 +1,4 @@
-"""What a scope holds, for its operator: items in every state, and the revisions of one item."""
+"""List what a scope contains, for its operator: items in every state, and the revisions of one item."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class ItemEntry:
     drafts: tuple[RevisionEntry, ...]
 
     @property
-    def readable(self) -> bool:
+    def is_readable(self) -> bool:
         """Whether readers may see the item."""
         archived = [self.head.base_id] if self.base_archived else []
         return is_readable(self.head.state, self.head.base_id, archived)
 
 
 async def list_items(store: Store, scope: Scope, base_id: str | None = None) -> tuple[ItemEntry, ...]:
-    """Items of a scope or of one of its bases, by base, source path and id; empty where nothing was ever published."""
+    """List the items of a scope or of one of its bases, by base, source path and id."""
     tables = await require_scope(store, scope)
     if tables is None:
         return ()
@@ -61,7 +61,7 @@ async def list_items(store: Store, scope: Scope, base_id: str | None = None) -> 
 
 
 async def list_revisions(store: Store, scope: Scope, item_id: str) -> tuple[RevisionEntry, ...]:
-    """Revisions of an item, latest first, drafts before them. Raises `InvalidRequestError` for an unknown id."""
+    """List an item's revisions, latest first, drafts before them. Raises `InvalidRequestError` for an unknown id."""
     tables, head = await require_item(store, scope, item_id)
     published = [
         _build_entry(
@@ -76,7 +76,7 @@ async def list_revisions(store: Store, scope: Scope, item_id: str) -> tuple[Revi
 
 
 async def require_item(store: Store, scope: Scope, item_id: str) -> tuple[ScopeTables, ItemHead]:
-    """The tables of a scope and the head of one item. Raises `InvalidRequestError` for an unknown id."""
+    """Open a scope's tables and find the head of one item. Raises `InvalidRequestError` for an unknown id."""
     tables = await require_scope(store, scope)
     head = await tables.find_head(item_id) if tables else None
     if tables is None or head is None:

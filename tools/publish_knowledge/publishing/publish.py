@@ -1,4 +1,4 @@
-"""Publishing: plan, embed, store, commit, and report what became of every document."""
+"""Publish documents: plan, embed, store, commit, and report an outcome for each."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ async def publish(
     tables = await _open_tables(store, options)
     if tables is None:
         steps = (plan_step(one, None, draft=options.draft) for one in distinct)
-        return PublishReport((*(step.outcome() for step in steps), *refused), dry_run=True)
+        return PublishReport((*(step.outcome for step in steps), *refused), dry_run=True)
     await _refuse_archived(tables, options.base_id)
     options = replace(options, unread={*options.unread, *(one.source_path for one in refused)})
     gone = await _find_gone(tables, options, distinct) if options.prune else []
     rest = [*refused, *map(_build_pruned_outcome, gone)]
     if options.dry_run:
         planned = await plan_batch(tables, distinct, draft=options.draft)
-        return PublishReport((*(step.outcome() for step in planned.steps), *rest), dry_run=True)
+        return PublishReport((*(step.outcome for step in planned.steps), *rest), dry_run=True)
     outcomes = await _publish_all(tables, options, embedder, distinct, on_progress)
     await archive_items(tables, gone)
     return await _finish(tables, (*outcomes, *rest), on_progress)

@@ -1,4 +1,4 @@
-"""Values to Arrow rows of the schema, and back. Nothing here opens anything."""
+"""Convert the publisher's values to Arrow rows of the schema and back; nothing is opened here."""
 
 from __future__ import annotations
 
@@ -31,26 +31,32 @@ from knowledge.store.schema import (
 )
 from publish_knowledge.passages.indexed_text import build_indexed_terms
 from publish_knowledge.passages.splitting import Passage
-from publish_knowledge.store.records import HalfVectors, ItemHead, StoredMetadata, StoredRevision
+from publish_knowledge.store.records import HalfVectors, ItemHead, Lineage, StoredMetadata, StoredRevision
 
+
+def _list_columns(kind: type[Lineage]) -> tuple[str, ...]:
+    """Columns of the values of one class: those of the revision's info, and its own fields, which have their names."""
+    return (*INFO_COLUMNS, *(field.name for field in fields(kind) if field.name != "info"))
+
+
+LINEAGE_COLUMNS: Final = _list_columns(Lineage)
+HEAD_COLUMNS: Final = _list_columns(ItemHead)
+REVISION_COLUMNS: Final = tuple(name for name in _list_columns(StoredMetadata) if name != "published_at")
 PASSAGE_COLUMNS: Final = tuple(field.name for field in fields(Passage))
-_LINEAGE: Final = ("previous_id", "fingerprint")
-HEAD_COLUMNS: Final = (*INFO_COLUMNS, *_LINEAGE, "state", "sequence")
-REVISION_COLUMNS: Final = (*(name for name in INFO_COLUMNS if name != "published_at"), *_LINEAGE, "created_at")
 
 
 def build_head_rows(schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
-    """One head row for each item."""
+    """Build one head row for each item."""
     return pa.Table.from_pylist(list(map(_build_head_row, heads)), schema=schema)
 
 
 def build_history_rows(schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
-    """The history rows of the revisions that these heads make current."""
+    """Build the history rows of the revisions that these heads make current."""
     return pa.Table.from_pylist(list(map(_build_history_row, heads)), schema=schema)
 
 
 def build_base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: bool) -> pa.Table:
-    """The row that holds a base's state."""
+    """Build the row that holds a base's state."""
     row = {
         **_build_identity(BASE, scope, base_id, ""),
         "key": row_key(BASE, base_id),
@@ -62,24 +68,24 @@ def build_base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: 
 
 
 def build_current_rows(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
-    """The passage rows that make a revision searchable; terms are computed here, vectors are the stored ones."""
+    """Build the passage rows that make a revision searchable; terms are computed here, vectors are the stored ones."""
     info = revision.info
     terms = [build_indexed_terms(info.title, info.language, passage) for passage in revision.passages]
     addresses = [current_address(info.item_id, each.start) for each in revision.passages]
-    # What a head row says, on passage rows too: repeated values take no room on disk, while nulls among values do, and
-    # the read of one head would fetch them.
+    # Passage rows have the labels of head rows too: repeated values take no space on disk, whereas nulls among values
+    # do, and reading one head would fetch them.
     labels = {"state": PUBLISHED, "sequence": 0, "published_at": ""}
     return _build_passage_rows(schema, revision, labels, {ROW_ADDRESS: addresses, "terms": terms})
 
 
 def build_archive_rows(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
-    """The rows that keep a revision permanently: each carries the revision's metadata, and so explains itself."""
+    """Build the rows that keep a revision permanently; each has the revision's metadata, and can be read by itself."""
     addresses = [archive_address(*revision.key, each.start) for each in revision.passages]
     return _build_passage_rows(schema, revision, {}, {ROW_ADDRESS: addresses})
 
 
 def parse_heads(scope: Scope, rows: pa.Table) -> list[ItemHead]:
-    """Head or history rows as values; a column that is null becomes empty."""
+    """Read head or history rows; a column that is null becomes empty."""
     return [
         ItemHead(
             info_of(scope, row),
@@ -93,14 +99,14 @@ def parse_heads(scope: Scope, rows: pa.Table) -> list[ItemHead]:
 
 
 def parse_metadata(scope: Scope, rows: pa.Table) -> list[StoredMetadata]:
-    """Rows of the archive without their texts."""
+    """Read rows of the archive without their texts."""
     return [
         StoredMetadata(**_parse_metadata_columns(scope, row)) for row in rows.select(list(REVISION_COLUMNS)).to_pylist()
     ]
 
 
 def parse_revisions(scope: Scope, rows: pa.Table) -> dict[str, StoredRevision]:
-    """Rows of the archive, grouped by revision id."""
+    """Read revisions from rows of the archive, by revision id."""
     ordered = rows.sort_by([("revision_id", "ascending"), ("ordinal", "ascending")])
     vectors = parse_vectors(ordered.column("vector"))
     grouped: dict[str, list[int]] = {}
@@ -118,7 +124,7 @@ def parse_revisions(scope: Scope, rows: pa.Table) -> dict[str, StoredRevision]:
 
 
 def parse_current_revision(head: ItemHead, rows: pa.Table) -> StoredRevision:
-    """A revision from the passage rows of `current` and the head that describes them."""
+    """Read a revision from its passage rows in `current` and the head that describes them."""
     ordered = rows.sort_by([("ordinal", "ascending")])
     return StoredRevision(
         info=replace(head.info, published_at=""),
@@ -131,7 +137,7 @@ def parse_current_revision(head: ItemHead, rows: pa.Table) -> StoredRevision:
 
 
 def parse_vectors(column: pa.ChunkedArray) -> HalfVectors:
-    """Shape (rows, dimensions) of a vector column without nulls."""
+    """Read a vector column without nulls as an array of shape (rows, dimensions)."""
     width = column.type.list_size
     flat = column.combine_chunks().flatten() if len(column) else pa.array([], pa.float16())
     return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.float16).reshape(-1, width)
@@ -152,9 +158,8 @@ def _build_item_row(kind: str, head: ItemHead) -> dict[str, Any]:
     return {**columns, **_build_identity(kind, head.info.scope, head.base_id, head.item_id)}
 
 
-def _build_columns(one: ItemHead | StoredRevision) -> dict[str, Any]:
-    info = {name: getattr(one.info, name) for name in INFO_COLUMNS}
-    return {**info, "previous_id": one.previous_id, "fingerprint": one.fingerprint}
+def _build_columns(revision: Lineage) -> dict[str, Any]:
+    return {name: getattr(revision.info if name in INFO_COLUMNS else revision, name) for name in LINEAGE_COLUMNS}
 
 
 def _add_metadata_json(row: dict[str, Any]) -> dict[str, Any]:
@@ -168,7 +173,7 @@ def _build_identity(kind: str, scope: Scope, base_id: str, item_id: str) -> dict
 def _build_passage_rows(
     schema: pa.Schema, revision: StoredRevision, labels: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]
 ) -> pa.Table:
-    """One row for each passage: what all rows share, the passages themselves, and columns of their own."""
+    """Build one row for each passage: what all rows share, the passages, and further columns."""
     shared = {
         **_build_columns(revision),
         "created_at": revision.created_at,
@@ -198,7 +203,8 @@ def _build_arrow_table(schema: pa.Schema, columns: Mapping[str, Sequence[Any]], 
 
 
 def _parse_metadata_columns(scope: Scope, row: Mapping[str, Any]) -> dict[str, Any]:
-    return {"info": info_of(scope, row), **{name: row[name] for name in (*_LINEAGE, "created_at")}}
+    own = (name for name in REVISION_COLUMNS if name not in INFO_COLUMNS)
+    return {"info": info_of(scope, row), **{name: row[name] for name in own}}
 
 
 def _parse_passages(rows: Iterable[Mapping[str, Any]]) -> tuple[Passage, ...]:

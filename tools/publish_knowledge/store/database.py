@@ -31,7 +31,7 @@ Where = Mapping[str, Value]
 """Columns and what they must equal; a list means any of it, a list of ranges any number within one of them."""
 
 KEEP_VERSIONS: Final = timedelta(days=1)
-"""Age at which old versions are cleaned away. No running reader or publisher holds one that long."""
+"""Age at which old versions are removed. No running reader or publisher uses one for that long."""
 
 MERGE_TIMEOUT: Final = timedelta(minutes=5)
 """The library's own 30 s are too short for many publishers on one table, or for a slow uplink."""
@@ -41,7 +41,7 @@ _STATE_SCHEMA: Final = pa.schema([pa.field("key", pa.string(), nullable=False), 
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """What one merge did; `version` is the table's version that it made, `version - 1` the one it was applied to."""
+    """The result of one merge, which was applied to version `version - 1` of the table and made `version`."""
 
     version: int
     updated: int
@@ -58,14 +58,14 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How much upkeep a table needs; `indexes` by column."""
+    """How much maintenance a table needs; `indexes` by column."""
 
     fragments: int
     indexes: Mapping[str, Index]
 
     @property
     def unindexed_rows(self) -> int:
-        """Rows that the index which lags furthest behind does not cover."""
+        """Rows outside the index that lags furthest behind."""
         return max((index.unindexed_rows for index in self.indexes.values()), default=0)
 
 
@@ -93,11 +93,11 @@ class Store:
             self._connection = None
 
     async def list_tables(self) -> tuple[str, ...]:
-        """Names of all tables, sorted; empty for a path that does not exist."""
+        """List the names of all tables, sorted; none for a path that does not exist."""
         return tuple(sorted(await self._caller.run(self._fetch_table_names))) if can_connect(self.uri) else ()
 
     async def open_table(self, name: str) -> Table | None:
-        """A table at its latest version; `None` if there is none of that name."""
+        """Open a table at its latest version; `None` if there is none of that name."""
         if not can_connect(self.uri):
             return None
         try:
@@ -106,12 +106,12 @@ class Store:
             return None
 
     async def create_table(self, name: str, schema: pa.Schema) -> Table:
-        """A new empty table, or the one that another writer has just created."""
+        """Create an empty table, or open the one that another writer has just created."""
         await self._caller.run(lambda: self._create_table(name, schema))
         return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
 
     async def drop_table(self, name: str) -> None:
-        """Remove a table and its files; one that is not there is fine."""
+        """Remove a table and its files, if it exists."""
         try:
             await self._caller.run(lambda: self._drop_table(name))
         except MissingTableError:
@@ -161,21 +161,21 @@ class Table:
         return await self._run(lambda table: table.version())
 
     async def read_rows(self, where: Where, columns: Sequence[str], at: int | None = None) -> pa.Table:
-        """Rows of the latest version, or of version `at`."""
+        """Read rows of the latest version, or of version `at`."""
         return await self._run(
             lambda table: table.query().where(_build_filter(where)).select([*columns]).to_arrow(), at
         )
 
     async def count_rows(self, where: Where) -> int:
-        """Number of rows."""
+        """Count the rows of the latest version."""
         return await self._run(lambda table: table.count_rows(_build_filter(where).to_sql()))
 
     async def insert_missing(self, rows: pa.Table) -> MergeResult:
-        """One commit: add the rows whose key is not there yet; those that are stay as they are."""
+        """Add the rows whose key is new, in one commit; existing rows stay as they are."""
         return await self._merge(rows, lambda table: table.merge_insert("key").when_not_matched_insert_all())
 
     async def merge(self, rows: pa.Table, delete: Where | None = None) -> MergeResult:
-        """One commit: write rows by key, and remove the rows that match `delete` and are not among them."""
+        """Write rows by key, and remove those that match `delete` and are not among them, in one commit."""
 
         def builder(table: AsyncTable) -> Any:  # noqa: ANN401 - the library does not export the builder
             return _add_deletion(
@@ -187,9 +187,9 @@ class Table:
     async def set_states(
         self, keys: Sequence[str], state: str, *, delete: Where | None = None, only_if: Mapping[str, str] | None = None
     ) -> MergeResult:
-        """One commit: change nothing but the state of rows, whatever else is written to them meanwhile.
+        """Change the state of rows in one commit, and no other column, whatever is written to them meanwhile.
 
-        `only_if` names columns and the values they must still have; `MergeResult.updated` tells how many had.
+        `only_if` names columns and the values they must still have; `MergeResult.updated` counts the rows that had.
         """
         rows = pa.table({"key": [*keys], "state": [state] * len(keys)}, schema=_STATE_SCHEMA)
         condition = " and ".join(f"target.{name} = {lit(value).to_sql()}" for name, value in (only_if or {}).items())
@@ -204,7 +204,7 @@ class Table:
         await self._run(lambda table: table.delete(_build_filter(where).to_sql()))
 
     async def create_index(self, column: str) -> None:
-        """Index a column as its kind asks for; nothing to do where another writer already did."""
+        """Build the index that suits a column, unless another writer has."""
 
         async def once(table: AsyncTable) -> None:
             if all(column not in index.columns for index in await table.list_indices()):
@@ -213,7 +213,7 @@ class Table:
         await self._run(once)
 
     async def create_vector_index(self, index: VectorIndex) -> None:
-        """Build a vector index, cosine."""
+        """Build a vector index for cosine distance."""
         partitions = index.partitions
         config = (
             IvfFlat(distance_type="cosine", num_partitions=partitions)
@@ -227,16 +227,16 @@ class Table:
         await self._run(lambda table: table.drop_index(name))
 
     async def optimize(self) -> None:
-        """Join small fragments, bring indexes up to date, clean away versions older than a day."""
+        """Compact small fragments, update indexes, and remove versions older than `KEEP_VERSIONS`."""
         await self._run(lambda table: table.optimize(cleanup_older_than=KEEP_VERSIONS))
 
     async def read_health(self) -> Health:
-        """Fragments, and for each indexed column its index."""
+        """Count the fragments, and describe the index of each indexed column."""
         return await self._run(_fetch_health)
 
     async def _merge(self, rows: pa.Table, builder: Callable[[AsyncTable], Any]) -> MergeResult:
         async def once(table: AsyncTable) -> MergeResult:
-            # Null vectors count as bad ones even where the column admits them.
+            # The library counts null vectors as bad even where the column allows them.
             made = await builder(table).execute(rows, on_bad_vectors="null", timeout=MERGE_TIMEOUT)
             return MergeResult(made.version, made.num_updated_rows, made.num_deleted_rows)
 

@@ -29,7 +29,7 @@ async def require_dataset(store: Store) -> None:
 
 
 async def dataset_exists(store: Store) -> bool:
-    """Whether there is a dataset that fits; false where the place is empty. Raises as `ensure_dataset`."""
+    """Whether there is a dataset that fits; false where the address is empty. Raises as `ensure_dataset`."""
     if await store.open_table(MARKER_TABLE) is not None:
         await require_dataset(store)
         return True
@@ -44,9 +44,9 @@ async def dataset_exists(store: Store) -> bool:
 
 
 async def ensure_dataset(store: Store) -> None:
-    """Check the marker, or write it where the place is still empty.
+    """Check the marker, or write it where the address is still empty.
 
-    Raises `StorageUnavailableError` for a place with other tables, `DatasetMismatchError` for another model.
+    Raises `StorageUnavailableError` for an address with other tables, `DatasetMismatchError` for another model.
     """
     if not await dataset_exists(store):
         table = await store.create_table(MARKER_TABLE, marker_schema(store.model, store.dimensions, current_time()))

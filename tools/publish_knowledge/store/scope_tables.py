@@ -1,4 +1,4 @@
-"""The two tables of one scope: made with all their indexes before the first row, and read by address."""
+"""The two tables of one scope: created with all their indexes before the first row, and read by row address."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ class ScopeTables:
     revisions_schema: pa.Schema
 
     async def find_head(self, item_id: str) -> ItemHead | None:
-        """The head of one item."""
+        """Find the head of one item."""
         heads = await self.find_heads([item_id])
         return heads.get(item_id)
 
     async def find_heads(self, item_ids: Sequence[str], at: int | None = None) -> dict[str, ItemHead]:
-        """Heads of the items that have one, in the latest version of `current` or in version `at`."""
+        """Find the heads of the items that have one, in the latest version of `current` or in version `at`."""
         if not item_ids:
             return {}
         where: Where = {"kind": HEAD, ROW_ADDRESS: [head_address(item) for item in item_ids]}
@@ -101,36 +101,36 @@ class ScopeTables:
         return {head.item_id: head for head in parse_heads(self.scope, rows) if head.item_id in wanted}
 
     async def list_heads(self, base_id: str | None, at: int | None = None) -> list[ItemHead]:
-        """Heads of all items of a base, or of the scope."""
-        rows = await self.current.read_rows(_select_kind(HEAD, base_id), HEAD_COLUMNS, at)
+        """List the heads of all items of a base, or of the scope."""
+        rows = await self.current.read_rows(_build_where(HEAD, base_id), HEAD_COLUMNS, at)
         return parse_heads(self.scope, rows)
 
     async def list_history(self, item_id: str | None, at: int | None = None) -> list[ItemHead]:
-        """History rows of one item, or of all."""
+        """List the history rows of one item, or of all."""
         where: Where = {"kind": HISTORY} if item_id is None else {"kind": HISTORY, "item_id": item_id}
         rows = await self.current.read_rows(where, HEAD_COLUMNS, at)
         return parse_heads(self.scope, rows)
 
     async def list_stored_metadata(self, item_id: str | None = None) -> list[StoredMetadata]:
-        """Every revision of the archive, or those of one item, without their texts."""
+        """List all revisions of the archive, or those of one item, without their texts."""
         first: Where = {"kind": PASSAGE, "ordinal": 0}
         where = first if item_id is None else {**first, "item_id": item_id}
         rows = await self.revisions.read_rows(where, REVISION_COLUMNS)
         return parse_metadata(self.scope, rows)
 
     async def list_archived_bases(self, at: int | None = None) -> frozenset[str]:
-        """Bases that are taken out of service."""
+        """List the bases that are archived."""
         rows = await self.current.read_rows({"kind": BASE, "state": ARCHIVED}, ["base_id"], at)
         return frozenset(rows.column("base_id").to_pylist())
 
     async def is_base_archived(self, base_id: str) -> bool:
-        """Whether a base is taken out of service; one without a row is not."""
+        """Whether a base is archived; one without a row is not."""
         where: Where = {ROW_ADDRESS: [base_address(base_id)], "kind": BASE, "base_id": base_id, "state": ARCHIVED}
         rows = await self.current.read_rows(where, ["base_id"])
         return bool(rows.num_rows)
 
     async def read_revisions(self, addresses: Iterable[Address]) -> dict[str, StoredRevision]:
-        """Revisions of the archive by revision id; those that are not there are left out."""
+        """Read revisions of the archive, by revision id; those that are not there are left out."""
         wanted = sorted(set(addresses))
         columns = [*REVISION_COLUMNS, *PASSAGE_COLUMNS, "vector"]
         found: dict[str, StoredRevision] = {}
@@ -142,7 +142,7 @@ class ScopeTables:
         return {revision: stored for revision, stored in found.items() if revision in known}
 
     async def read_visible_revision(self, head: ItemHead) -> StoredRevision:
-        """The current revision of a published item as `current` has it."""
+        """Read the current revision of a published item from `current`."""
         columns = ["revision_id", *PASSAGE_COLUMNS, "vector"]
         last = current_address(head.item_id, head.info.total_chars)
         addresses = range(current_address(head.item_id, 0), last + 1)
@@ -150,17 +150,17 @@ class ScopeTables:
         return parse_current_revision(head, await self.current.read_rows(where, columns))
 
     async def read_current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:
-        """Ranges of the passages in `current` of a base or of the scope."""
-        rows = await self.current.read_rows(_select_kind(PASSAGE, base_id), _RANGE_COLUMNS, at)
+        """Read the ranges of the passages in `current`, of a base or of the scope."""
+        rows = await self.current.read_rows(_build_where(PASSAGE, base_id), _RANGE_COLUMNS, at)
         return _group_ranges(rows)
 
     async def read_archive_ranges(self) -> Ranges:
-        """Ranges of all passages in `revisions`."""
+        """Read the ranges of all passages in `revisions`."""
         rows = await self.revisions.read_rows({"kind": PASSAGE}, _RANGE_COLUMNS)
         return _group_ranges(rows)
 
 
-def _select_kind(kind: str, base_id: str | None) -> Where:
+def _build_where(kind: str, base_id: str | None) -> Where:
     return {"kind": kind} if base_id is None else {"kind": kind, "base_id": base_id}
 
 
@@ -180,7 +180,7 @@ class ScopeListing:
 
 
 async def find_scopes(store: Store) -> ScopeListing:
-    """Look at every table of the dataset; a scope with half of its pair counts."""
+    """Look at every table of the dataset; a scope with only one of its two tables counts."""
     scopes: set[Scope] = set()
     unknown: list[str] = []
     for name in await store.list_tables():
@@ -200,13 +200,13 @@ async def _find_scope(store: Store, name: str) -> Scope | None:
 
 
 async def open_scope(store: Store, scope: Scope) -> ScopeTables | None:
-    """The tables of a scope, `None` where nothing was ever published to it.
+    """Open the tables of a scope; `None` where nothing was ever published to it.
 
     Raises `StorageUnavailableError` where one of the pair is missing.
     """
     current, revisions = await store.open_table(scope.current_table), await store.open_table(scope.revisions_table)
     if current is None:
-        # Tables are made in the other order, so that a scope is there only when both are.
+        # Tables are created in the other order, so that a scope exists only when both do.
         return None
     if revisions is None:
         msg = (
@@ -225,7 +225,7 @@ async def require_scope(store: Store, scope: Scope) -> ScopeTables | None:
 
 
 async def ensure_scope(store: Store, scope: Scope) -> ScopeTables:
-    """The tables of a scope, made with all their indexes where they are missing; completes a half-made pair."""
+    """Open the tables of a scope; create those that are missing, with all their indexes."""
     archive = revisions_schema(scope, store.model, store.dimensions)
     revisions = await store.open_table(scope.revisions_table) or await store.create_table(
         scope.revisions_table, archive
