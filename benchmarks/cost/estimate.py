@@ -18,20 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.cost.prices import (
-    FIRST,
-    LISTING,
-    READ,
-    SEARCH,
-    Kind,
-    PriceBook,
-    format_tables,
-    parse_price_book,
-    price_cold,
-    price_mixed,
-    price_warm,
-    update_page,
-)
+from benchmarks.cost import prices
+from benchmarks.cost.prices import FIRST, LISTING, READ, SEARCH, Kind, PriceBook
 from benchmarks.speed import cold
 from benchmarks.support.calls import member_of, require_answer
 from benchmarks.support.figures import Figure
@@ -142,20 +130,20 @@ def measure_costs(folder: Path) -> dict[str, Any]:
 
 def measure(folder: Path) -> list[Figure]:
     """Report dollars per million calls at each size, warm and cold; none has a target."""
-    book = parse_price_book({**read_figures(), "measured": measure_costs(folder)})
+    book = prices.parse_price_book({**read_figures(), "measured": measure_costs(folder)})
     memory_gb = read_memory_megabytes() / 1024
     return [figure for size in SIZES for figure in _make_figures(book, size, memory_gb)]
 
 
 def _make_figures(book: PriceBook, size: int, memory_gb: float) -> Iterator[Figure]:
     where = f"{size:,} passages, list prices as of {book.as_of}"
-    prices = {
-        "a million warm searches": sum(price_warm(book, SEARCH, size, memory_gb).values()),
-        "a million warm reads": sum(price_warm(book, READ, size, memory_gb).values()),
-        "a million cold searches": sum(price_cold(book, size, memory_gb, snapshot=True).values()),
-        "a million searches, as assumed": price_mixed(book, size, memory_gb),
+    dollars_of = {
+        "a million warm searches": sum(prices.price_warm(book, SEARCH, size, memory_gb).values()),
+        "a million warm reads": sum(prices.price_warm(book, READ, size, memory_gb).values()),
+        "a million cold searches": sum(prices.price_cold(book, size, memory_gb, snapshot=True).values()),
+        "a million searches, as assumed": prices.price_mixed(book, size, memory_gb),
     }
-    return (Figure(PART, name, None, dollars, "dollars", where) for name, dollars in prices.items())
+    return (Figure(PART, name, None, dollars, "dollars", where) for name, dollars in dollars_of.items())
 
 
 def read_memory_megabytes() -> int:
@@ -176,11 +164,11 @@ def main() -> None:
     if not parser.parse_args().kept:
         found = {**read_figures(), "measured": measure_costs(FOLDER)}
         FIGURES.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    book = parse_price_book(read_figures())
+    book = prices.parse_price_book(read_figures())
     PAGE.write_text(
-        update_page(PAGE.read_text(encoding="utf-8"), book, read_memory_megabytes(), MARKS), encoding="utf-8"
+        prices.update_page(PAGE.read_text(encoding="utf-8"), book, read_memory_megabytes(), MARKS), encoding="utf-8"
     )
-    print(format_tables(book, read_memory_megabytes()))
+    print(prices.format_tables(book, read_memory_megabytes()))
 
 
 if __name__ == "__main__":

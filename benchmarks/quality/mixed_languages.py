@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -13,7 +13,7 @@ from benchmarks.quality.collections_dataset import CollectionsDataset, log
 from benchmarks.quality.test_collections import Collection, read_baselines, read_collection
 from benchmarks.support.lance import ICU_ENGLISH, TextIndex, build_text_index
 from knowledge.scopes import Scope
-from publish_knowledge.evaluation.metrics import compute_metrics, estimate_difference
+from publish_knowledge.evaluation.metrics import estimate_difference
 from publish_knowledge.evaluation.runs import DEFAULT, Setting
 
 COLLECTIONS: Final = ("belebele-en", "xquad-es", "faquad", "jsquad", "tldr-de")
@@ -99,12 +99,8 @@ async def _build_one_index(bench: CollectionsDataset, collections: Sequence[Coll
 
 async def _measure_language(bench: CollectionsDataset, index: TextIndex, collection: Collection) -> Language:
     mixed = await bench.evaluate(_SCOPE, _BASE, collection.judge_queries(_SCOPE, _BASE), [DEFAULT, _LEXICAL])
-    by_index = [await _score_index(index, text, grades) for _, text, grades in collection.queries]
+    by_index = [await index.score(text, grades) for _, text, grades in collection.queries]
     own = Scope("team", f"only-{collection.name}")
     await bench.publish(own, collection.name, collection.documents)
     alone = await bench.evaluate(own, collection.name, collection.judge_queries(own, collection.name), [_LEXICAL])
     return Language(collection.name, mixed.values(_LEXICAL), mixed.values(DEFAULT), by_index, alone.values(_LEXICAL))
-
-
-async def _score_index(index: TextIndex, query: str, grades: Mapping[str, int]) -> float:
-    return compute_metrics([name for name, _ in await index.rank(query)], grades).ndcg

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.quality.checks import Verdict
 from benchmarks.quality.collections_dataset import CollectionsDataset, log, log_progress
-from benchmarks.support.lance import ICU_ENGLISH, PREPARED_TERMS, TextIndex, build_text_index
+from benchmarks.support.lance import ICU_ENGLISH, PREPARED_TERMS, build_text_index
 from knowledge.scopes import Scope
 from knowledge.search.analysis import analyze_query
 from knowledge.store.concurrency import gather_all
@@ -61,6 +61,11 @@ class Section:
     path: str
     start: int
     end: int
+
+    @property
+    def grades(self) -> dict[str, int]:
+        """The relevant page, as qrels have it."""
+        return {self.path: 1}
 
     def compute_share(self, hit: SearchHit) -> float:
         """Return the share of a hit's excerpt in the section, or of the section in the excerpt if that is longer."""
@@ -201,7 +206,7 @@ async def _score_words(
 ) -> list[float]:
     texts = [(one.source_path, f"{one.title}\n{one.text}") for one in documents]
     index = await build_text_index(bench.compared, "pages", texts, ICU_ENGLISH)
-    return [await _score_index(index, section.heading, section) for section in sections]
+    return [await index.score(section.heading, section.grades) for section in sections]
 
 
 async def _score_own_words(
@@ -211,15 +216,11 @@ async def _score_own_words(
     texts = [(one.source_path, build_indexed_terms(one.title, one.language, passage)) for one, passage in whole]
     index = await build_text_index(bench.compared, "page_terms", texts, PREPARED_TERMS)
     terms = (" ".join(analyze_query(section.heading).terms) for section in sections)
-    return [await _score_index(index, words, section) for words, section in zip(terms, sections, strict=True)]
-
-
-async def _score_index(index: TextIndex, query: str, section: Section) -> float:
-    return _compute_ndcg([name for name, _ in await index.rank(query)], section)
+    return [await index.score(words, section.grades) for words, section in zip(terms, sections, strict=True)]
 
 
 def _compute_ndcg(paths: Sequence[str], section: Section) -> float:
-    return compute_metrics(paths, {section.path: 1}).ndcg
+    return compute_metrics(paths, section.grades).ndcg
 
 
 def _check_pages(answered: Sequence[SectionAnswer], whole: Sequence[Sequence[float]]) -> list[Verdict]:

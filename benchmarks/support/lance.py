@@ -10,6 +10,7 @@ import pyarrow as pa
 from lancedb.index import FTS
 
 from knowledge.store.lance import any_term
+from publish_knowledge.evaluation.metrics import compute_metrics
 
 DEPTH: Final = 128
 """Texts requested; more than are measured, because the tool fuses and ranks as many."""
@@ -45,6 +46,10 @@ class TextIndex:
         """Return names and BM25 scores, best first."""
         found = self._table.query().nearest_to_text(any_term(query, "text")).select(["name", "_score"]).limit(DEPTH)
         return [(row["name"], row["_score"]) for row in (await found.to_arrow()).to_pylist()]
+
+    async def score(self, query: str, grades: Mapping[str, int]) -> float:
+        """nDCG@10 of a query."""
+        return compute_metrics([name for name, _ in await self.rank(query)], grades).ndcg
 
 
 async def build_text_index(
