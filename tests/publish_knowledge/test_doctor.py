@@ -1,4 +1,4 @@
-"""The doctor: each fault is made for real, found, and mended where it can be."""
+"""The doctor: each fault is made in a real dataset, found, and repaired where it can be."""
 
 from __future__ import annotations
 
@@ -31,11 +31,9 @@ async def publish_two_items(where: Location) -> None:
     await put(where, ANA, "notes", {"a.md": RIVER})
 
 
-async def assert_damaged(where: Location, damage: Damage) -> None:
+async def inflict(damage: Damage, where: Location) -> None:
     async with where.store() as store:
-        tables = await open_scope(store, ANA)
-        assert tables is not None
-        await damage(store, tables)
+        await damage(store, await ensure_scope(store, ANA))
 
 
 async def codes(where: Location) -> list[str]:
@@ -84,7 +82,7 @@ async def without_a_marker(store: Store, _tables: ScopeTables) -> None:
     await store.drop_table(MARKER_TABLE)
 
 
-MENDED = [
+REPAIRED = [
     (without_passages, ["missing-passages"], RIVER),
     (with_one_passage_less, ["missing-passages"], RIVER),
     (without_the_archive_of_the_current_revision, ["archive-gap"], RIVER),
@@ -96,12 +94,12 @@ MENDED = [
 ]
 
 
-@pytest.mark.parametrize(("damage", "expected", "text"), MENDED)
-def test_a_fault_is_found_and_mended(folder: Location, damage: Damage, expected: list[str], text: str | None) -> None:
+@pytest.mark.parametrize(("damage", "expected", "text"), REPAIRED)
+def test_a_fault_is_found_and_repaired(folder: Location, damage: Damage, expected: list[str], text: str | None) -> None:
     async def story() -> None:
         await publish_two_items(folder)
         assert await codes(folder) == []
-        await assert_damaged(folder, damage)
+        await inflict(damage, folder)
         findings = await run_in_store(folder, examine)
         assert [finding.code for finding in findings] == expected
         assert all(finding.repairable for finding in findings)
@@ -119,7 +117,7 @@ def test_a_fault_is_found_and_mended(folder: Location, damage: Damage, expected:
 def test_passages_of_an_archived_base_are_found_and_removed(folder: Location) -> None:
     async def story() -> None:
         await publish_two_items(folder)
-        await assert_damaged(folder, with_passages_of_an_archived_base)
+        await inflict(with_passages_of_an_archived_base, folder)
         assert await codes(folder) == ["stray-passages", "stray-passages"]
         assert await run_in_store(folder, repair) == ()
 
@@ -129,8 +127,8 @@ def test_passages_of_an_archived_base_are_found_and_removed(folder: Location) ->
 def test_a_lost_text_takes_its_item_out_of_service_until_it_is_published_again(folder: Location) -> None:
     async def story() -> None:
         await publish_two_items(folder)
-        await assert_damaged(folder, without_the_archive_of_the_current_revision)
-        await assert_damaged(folder, with_one_passage_less)
+        await inflict(without_the_archive_of_the_current_revision, folder)
+        await inflict(with_one_passage_less, folder)
         assert await codes(folder) == ["lost-text"]
         left = await run_in_store(folder, repair)
         assert [(finding.code, finding.repairable) for finding in left] == [("archive-gap", False)]
@@ -152,7 +150,7 @@ def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published
             assert head is not None
             await tables.revisions.delete({"place": [address_of(head).row_addresses], "ordinal": 0})
 
-        await assert_damaged(folder, tear)
+        await inflict(tear, folder)
         assert await codes(folder) == ["archive-gap"]
         await put(folder, ANA, "notes", {"a.md": RIVER})
         assert await read_text(folder, ANA, A_ID) == RIVER
@@ -164,7 +162,7 @@ def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published
 def test_an_archive_that_is_gone_is_rebuilt_from_what_is_visible_and_the_rest_is_named(folder: Location) -> None:
     async def story() -> None:
         await publish_two_items(folder)
-        await assert_damaged(folder, without_revisions)
+        await inflict(without_revisions, folder)
         assert await codes(folder) == ["missing-twin"]
         left = await run_in_store(folder, repair)
         assert [(finding.code, finding.repairable) for finding in left] == [("archive-gap", False)]
@@ -177,7 +175,7 @@ def test_an_archive_that_is_gone_is_rebuilt_from_what_is_visible_and_the_rest_is
 def test_an_interrupted_publish_is_kept_as_a_draft(folder: Location) -> None:
     async def story() -> None:
         await publish_two_items(folder)
-        await assert_damaged(folder, half_published)
+        await inflict(half_published, folder)
         await run_in_store(folder, repair)
         async with folder.store() as store:
             tables = await open_scope(store, ANA)

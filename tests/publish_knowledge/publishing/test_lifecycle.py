@@ -11,17 +11,9 @@ from knowledge.store.schema import BASE, PASSAGE, PUBLISHED, row_key
 from publish_knowledge.doctor import examine
 from publish_knowledge.publishing.catalog import list_items, list_revisions
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item, purge_scope, restore_base, restore_item
-from publish_knowledge.store.scope_tables import ScopeTables, open_scope
 from tests.support.datasets import ANA, BEN, Location, document, embedding, item, put, put_one, run_in_store
-from tests.support.publishing import A_ID, B_ID, HARBOUR, RIVER, publish_two, run
+from tests.support.publishing import A_ID, B_ID, HARBOUR, RIVER, open_tables, publish_two, run
 from tests.support.reading import find_items, read_text, search_scope
-
-
-async def open_tables(where: Location) -> ScopeTables:
-    store = where.store()
-    tables = await open_scope(store, ANA)
-    assert tables is not None
-    return tables
 
 
 def test_an_archived_item_is_gone_for_readers_with_all_its_revisions(location: Location) -> None:

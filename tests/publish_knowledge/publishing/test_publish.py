@@ -13,10 +13,13 @@ from publish_knowledge.publishing.publish import publish
 from publish_knowledge.store.scope_tables import open_scope
 from tests.support.datasets import (
     ANA,
+    BEN,
+    SUPPORT,
     Location,
     document,
     documents,
     embedder,
+    item,
     put,
     put_one,
     run_in_store,
@@ -133,6 +136,40 @@ def test_progress_is_heard_from_the_first_to_the_last_document(folder: Location)
             ("optimize", 1, 1),
         ]
         assert len(await run_in_store(folder, list_items, ANA)) == 205
+
+    run(story())
+
+
+def test_pruning_archives_items_whose_file_is_gone_and_no_others(location: Location) -> None:
+    async def story() -> None:
+        await put(location, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR, "broken.md": "Still there."})
+        await put(location, ANA, "other", {"c.md": HARBOUR})
+        async with location.store() as store:
+            given = documents({"a.md": RIVER})
+            options = PublishOptions(ANA, "notes", prune=True, unread={"broken.md"})
+            report = await publish(store, options, given, embedder=embedder())
+        assert [(one.source_path, one.action) for one in report.outcomes] == [
+            ("a.md", "unchanged"),
+            ("b.md", "archived"),
+        ]
+        assert await read_text(location, ANA, item(ANA, "notes", "b.md")) is None
+        assert await read_text(location, ANA, item(ANA, "notes", "broken.md")) == "Still there."
+        assert await read_text(location, ANA, item(ANA, "other", "c.md")) == HARBOUR
+
+    run(story())
+
+
+def test_a_draft_cannot_prune(folder: Location) -> None:
+    with pytest.raises(InvalidRequestError, match="cannot prune"):
+        run(publish_text(folder, "a.md", RIVER, draft=True, prune=True))  # type: ignore[arg-type]
+
+
+def test_the_same_path_in_other_scopes_and_bases_is_another_item(folder: Location) -> None:
+    async def story() -> None:
+        places = [(ANA, "notes"), (ANA, "other"), (BEN, "notes"), (SUPPORT, "notes")]
+        made = [await put_one(folder, scope, base, document("a.md", RIVER)) for scope, base in places]
+        assert len({outcome.item_id for outcome in made}) == 4
+        assert await read_text(folder, BEN, made[0].item_id) is None
 
     run(story())
 
