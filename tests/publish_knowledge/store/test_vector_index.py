@@ -1,4 +1,4 @@
-"""Vector indexes by size."""
+"""Vector indexes by size: which one is chosen, and that it is built."""
 
 from __future__ import annotations
 
@@ -10,9 +10,68 @@ from knowledge.results import SearchHit
 from knowledge.store.schema import PASSAGE
 from publish_knowledge.maintenance import optimize_dataset, optimize_if_needed
 from publish_knowledge.store import vector_index
+from publish_knowledge.store.vector_index import (
+    EXACT_BYTES,
+    INDEX_FROM,
+    PARTITION_ROWS,
+    VectorIndex,
+    choose_index,
+    parse_index_name,
+)
 from tests.support.datasets import ANA, Location, put
 from tests.support.publishing import open_tables, read_health
 from tests.support.reading import find_items, search_scope
+
+DIMENSIONS = 384
+EXACT_ROWS = EXACT_BYTES // (2 * DIMENSIONS)
+
+
+@pytest.mark.parametrize(
+    ("passages", "chosen"),
+    [
+        (0, None),
+        (INDEX_FROM - 1, None),
+        (INDEX_FROM, VectorIndex(1, exact=True)),
+        (4 * PARTITION_ROWS - 1, VectorIndex(1, exact=True)),
+        (4 * PARTITION_ROWS, VectorIndex(4, exact=True)),
+        (16 * PARTITION_ROWS, VectorIndex(16, exact=True)),
+        (EXACT_ROWS, VectorIndex(16, exact=True)),
+        (EXACT_ROWS + 1, VectorIndex(16, exact=False)),
+        (64 * PARTITION_ROWS, VectorIndex(64, exact=False)),
+    ],
+)
+def test_the_index_is_chosen_by_the_number_of_vectors(passages: int, chosen: VectorIndex | None) -> None:
+    assert choose_index(passages, DIMENSIONS) == chosen
+
+
+def test_longer_vectors_are_quantized_earlier() -> None:
+    assert choose_index(EXACT_ROWS // 2 + 1, 2 * DIMENSIONS) == VectorIndex(16, exact=False)
+
+
+@pytest.mark.parametrize("index", [VectorIndex(1, exact=True), VectorIndex(64, exact=False)])
+def test_an_index_is_known_by_its_name(index: VectorIndex) -> None:
+    assert parse_index_name(index.name) == index
+
+
+@pytest.mark.parametrize("name", ["vector_idx", "terms_idx", ""])
+def test_other_names_are_no_vector_index(name: str) -> None:
+    assert parse_index_name(name) is None
+
+
+@pytest.mark.parametrize(
+    ("present", "wanted", "outgrown"),
+    [
+        (VectorIndex(1, exact=True), VectorIndex(1, exact=True), False),
+        (VectorIndex(1, exact=True), VectorIndex(4, exact=True), True),
+        (VectorIndex(4, exact=True), VectorIndex(1, exact=True), False),
+        (VectorIndex(16, exact=True), VectorIndex(16, exact=False), True),
+        (VectorIndex(16, exact=False), VectorIndex(16, exact=True), False),
+    ],
+)
+def test_an_index_is_replaced_by_one_for_more_vectors_only(
+    present: VectorIndex, wanted: VectorIndex, *, outgrown: bool
+) -> None:
+    assert present.is_outgrown_by(wanted) is outgrown
 
 
 def test_vectors_are_indexed_when_there_are_many_and_again_when_outgrown(
