@@ -124,7 +124,7 @@ def test_passages_of_an_archived_base_are_found_and_removed(folder: Location) ->
     asyncio.run(story())
 
 
-def test_a_lost_text_takes_its_item_out_of_service_until_it_is_published_again(folder: Location) -> None:
+def test_an_item_whose_text_is_lost_is_archived_until_it_is_published_again(folder: Location) -> None:
     async def story() -> None:
         await publish_two_items(folder)
         await inflict(without_the_archive_of_the_current_revision, folder)
@@ -159,7 +159,7 @@ def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published
     asyncio.run(story())
 
 
-def test_an_archive_that_is_gone_is_rebuilt_from_what_is_visible_and_the_rest_is_named(folder: Location) -> None:
+def test_a_missing_archive_is_rebuilt_from_current_and_the_rest_is_reported(folder: Location) -> None:
     async def story() -> None:
         await publish_two_items(folder)
         await inflict(without_revisions, folder)
@@ -206,7 +206,7 @@ async def _without_marker(store: Store) -> None:
     await store.drop_table(MARKER_TABLE)
 
 
-def test_a_place_without_any_dataset_is_reported(folder: Location) -> None:
+def test_a_missing_dataset_is_reported(folder: Location) -> None:
     async def story() -> None:
         for work in (examine, repair):
             [finding] = await run_in_store(folder, work)
@@ -240,7 +240,7 @@ def test_rows_outside_the_indexes_are_reported_and_indexed(folder: Location, mon
     asyncio.run(story())
 
 
-def test_a_scope_half_made_is_completed_by_the_next_publish(folder: Location) -> None:
+def test_a_scope_with_one_table_is_completed_by_the_next_publish(folder: Location) -> None:
     async def story() -> None:
         await put(folder, BEN, "notes", {"a.md": RIVER})
         async with folder.store() as store:

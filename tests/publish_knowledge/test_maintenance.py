@@ -1,4 +1,4 @@
-"""Maintenance: tables stay quick, and stay readable while they are tidied."""
+"""Maintenance: tables stay fast, and are read in full afterwards."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import asyncio
 
 import pytest
 
+from knowledge.errors import StorageUnavailableError
 from publish_knowledge import maintenance
-from publish_knowledge.maintenance import optimize_dataset
+from publish_knowledge.maintenance import optimize_dataset, optimize_if_needed, optimize_tables
 from tests.support.datasets import ANA, BEN, SUPPORT, Location, item, put, run_in_store
-from tests.support.publishing import read_health
+from tests.support.publishing import open_tables, read_health
 from tests.support.reading import find_items, read_text
 
 
@@ -51,3 +52,22 @@ def test_the_whole_dataset_or_one_scope_is_optimized(location: Location) -> None
         assert await read_text(location, ANA, item(ANA, "notes", "a.md")) == "Tides and winds."
 
     asyncio.run(story())
+
+
+def test_tables_that_need_no_maintenance_are_left_alone(folder: Location) -> None:
+    async def story() -> None:
+        await put(folder, ANA, "notes", {"a.md": "Tides."})
+        tables = await open_tables(folder)
+        before = [await tables.current.version(), await tables.revisions.version()]
+        await optimize_if_needed(tables)
+        assert [await tables.current.version(), await tables.revisions.version()] == before
+        await put(folder, ANA, "notes", {"b.md": "Winds."})
+        await optimize_tables(tables)
+        assert {health.unindexed_rows for health in await read_health(folder)} == {0}
+
+    asyncio.run(story())
+
+
+def test_without_a_dataset_nothing_is_optimized(folder: Location) -> None:
+    with pytest.raises(StorageUnavailableError, match="There is no dataset"):
+        asyncio.run(run_in_store(folder, optimize_dataset))

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import pytest
 
 from knowledge.embedding.base import Vectors
+from knowledge.store.schema import ARCHIVED
 from publish_knowledge.doctor import examine
 from publish_knowledge.embedding.embedder import Embedder
+from publish_knowledge.publishing.batch import detect_overwrite, plan_batch
 from publish_knowledge.publishing.catalog import list_revisions
 from publish_knowledge.publishing.options import PublishOptions
+from publish_knowledge.publishing.plan import Action, PreparedDocument, build_head, plan_step, prepare_document
 from publish_knowledge.publishing.publish import publish
-from tests.support.datasets import (
-    ANA,
-    Location,
-    document,
-    documents,
-    embedding,
-    item,
-    put,
-    put_one,
-    run_in_store,
-)
-from tests.support.publishing import A_ID, HARBOUR, RIVER, publish_text, run
+from publish_knowledge.store.records import ItemHead
+from tests.support.datasets import ANA, Location, document, documents, embedding, item, put, put_one, run_in_store
+from tests.support.publishing import A_ID, HARBOUR, RIVER, open_tables, publish_text, run
 from tests.support.reading import find_items, read_text
 
 
@@ -41,6 +37,56 @@ class Picky:
         if any("unspeakable" in text for text in texts):
             raise ValueError("a vector without direction")
         return embedding().embed_passages(texts)
+
+
+NOW = "2026-01-02T03:04:05Z"
+
+
+def prepare(text: str, path: str = "a.md") -> PreparedDocument:
+    return prepare_document(ANA, "notes", document(path, text))
+
+
+def test_a_batch_is_planned_from_the_heads_of_one_version(folder: Location) -> None:
+    async def story() -> None:
+        await put(folder, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR})
+        tables = await open_tables(folder)
+        batch = [prepare(RIVER, path) for path in ("b.md", "c.md", "a.md")]
+        plan = await plan_batch(tables, batch, draft=False)
+        assert plan.version == await tables.current.version()
+        assert [step.action for step in plan.steps] == ["changed", "created", "unchanged"]
+        assert [step.head is not None for step in plan.steps] == [True, False, True]
+        assert plan.written == [*plan.steps[:2]]
+
+    run(story())
+
+
+FIRST = build_head(plan_step(prepare(RIVER), None, draft=False), NOW)
+SECOND = build_head(plan_step(prepare(HARBOUR), FIRST, draft=False), NOW)
+ARCHIVED_FIRST = replace(FIRST, state=ARCHIVED)
+
+
+@pytest.mark.parametrize(
+    ("text", "planned_from", "replaced", "reported"),
+    [
+        (RIVER, None, None, "created"),
+        (HARBOUR, FIRST, FIRST, "changed"),
+        (HARBOUR, FIRST, SECOND, "changed"),  # both publishers had the same text
+        (RIVER, SECOND, FIRST, "overwritten"),
+        (HARBOUR, None, FIRST, "overwritten"),
+        (HARBOUR, FIRST, ARCHIVED_FIRST, "overwritten"),
+        (HARBOUR, ARCHIVED_FIRST, ARCHIVED_FIRST, "changed"),
+        (RIVER, ARCHIVED_FIRST, ARCHIVED_FIRST, "restored"),
+        (RIVER, FIRST, SECOND, "unchanged"),
+    ],
+)
+def test_a_commit_over_another_head_than_the_planned_one_is_reported(
+    text: str, planned_from: ItemHead | None, replaced: ItemHead | None, reported: Action
+) -> None:
+    step = plan_step(prepare(text), planned_from, draft=False)
+    outcome = detect_overwrite(step, replaced)
+    assert outcome.action == reported
+    assert (outcome.item_id, outcome.revision_id) == (step.item_id, step.revision_id)
+    assert bool(outcome.detail) is (reported == "overwritten")
 
 
 def test_a_text_that_cannot_be_embedded_is_refused_and_the_rest_is_published(folder: Location) -> None:

@@ -127,7 +127,7 @@ def test_rows_are_read_at_one_version_and_a_base_may_count_as_active(folder: Loc
 
 
 @pytest.mark.parametrize("left", [0, 1])
-def test_an_item_whose_text_is_lost_is_not_brought_back_empty(folder: Location, left: int) -> None:
+def test_an_item_whose_text_is_lost_is_not_restored_empty(folder: Location, left: int) -> None:
     async def story() -> None:
         await put(folder, ANA, "notes", {"a.md": "A sentence about tides. " * 100})
         await run_in_store(folder, archive_item, ANA, A_ID)
@@ -142,7 +142,7 @@ def test_an_item_whose_text_is_lost_is_not_brought_back_empty(folder: Location, 
     asyncio.run(story())
 
 
-def test_a_large_base_comes_back_in_several_commits(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_base_is_restored_in_several_commits(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
         monkeypatch.setattr(commits, "COMMIT_CHARS", 30)
         texts = {f"{number}.md": f"Text number {number}." for number in range(5)}
@@ -156,7 +156,7 @@ def test_a_large_base_comes_back_in_several_commits(folder: Location, monkeypatc
     asyncio.run(story())
 
 
-def test_a_base_that_never_comes_to_rest_is_reported(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_base_that_others_keep_changing_is_reported(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
         monkeypatch.setattr(consistency, "ROUNDS", 0)
         await put(folder, ANA, "notes", {"a.md": "Text."})

@@ -16,7 +16,7 @@ from tests.support.publishing import A_ID, B_ID, HARBOUR, RIVER, open_tables, pu
 from tests.support.reading import find_items, read_text, search_scope
 
 
-def test_an_archived_item_is_gone_for_readers_with_all_its_revisions(location: Location) -> None:
+def test_an_archived_item_cannot_be_read_at_any_revision(location: Location) -> None:
     async def story() -> None:
         first = await put_one(location, ANA, "notes", document("a.md", RIVER))
         await put(location, ANA, "notes", {"a.md": HARBOUR, "b.md": HARBOUR})
@@ -108,7 +108,7 @@ def test_a_draft_can_be_archived_and_is_a_draft_again_when_restored(folder: Loca
     run(story())
 
 
-def test_a_base_that_was_left_half_archived_is_finished_by_the_same_command(folder: Location) -> None:
+def test_a_base_that_is_half_archived_is_completed_by_the_same_command(folder: Location) -> None:
     async def story() -> None:
         await publish_two(folder)
         tables = await open_tables(folder)
@@ -127,7 +127,7 @@ def test_a_base_that_was_left_half_archived_is_finished_by_the_same_command(fold
 
 @pytest.mark.parametrize("work", [archive_item, restore_item, archive_base, restore_base, list_revisions])
 @pytest.mark.parametrize("known", [False, True])
-def test_an_unknown_id_is_reported_where_to_look(folder: Location, work: Any, *, known: bool) -> None:  # noqa: ANN401
+def test_an_unknown_id_is_refused_with_the_command_that_lists_ids(folder: Location, work: Any, *, known: bool) -> None:  # noqa: ANN401
     async def story() -> None:
         await put(folder, ANA if known else BEN, "notes", {"a.md": RIVER})
         with pytest.raises(InvalidRequestError, match=r"has no (item|base) 'nothing'. `knowledge list`"):

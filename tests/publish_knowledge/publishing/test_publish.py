@@ -1,4 +1,4 @@
-"""Publishing: what becomes of documents, on disk and on S3 alike, seen by a reader."""
+"""Publishing: the outcome for each document, on disk and on S3 alike, as a reader sees it."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def test_a_dry_run_says_what_would_happen_and_writes_nothing(location: Location,
 
 def test_two_files_with_one_id_publish_the_first_and_name_it(folder: Location) -> None:
     async def story() -> None:
-        twins = [document(path, path, front_matter_id="same") for path in ("a.md", "b.md")]
-        report = await put(folder, ANA, "notes", twins)
+        documents_of_one_item = [document(path, path, front_matter_id="same") for path in ("a.md", "b.md")]
+        report = await put(folder, ANA, "notes", documents_of_one_item)
         assert [one.action for one in report.outcomes] == ["created", "refused"]
         assert "a.md claims the same id" in report.outcomes[1].detail
         assert await read_text(folder, ANA, report.outcomes[0].item_id) == "a.md"
@@ -118,17 +118,17 @@ def test_two_files_with_one_id_publish_the_first_and_name_it(folder: Location) -
     run(story())
 
 
-def test_progress_is_heard_from_the_first_to_the_last_document(folder: Location) -> None:
+def test_progress_is_reported_from_the_first_to_the_last_document(folder: Location) -> None:
     async def story() -> None:
-        heard: list[tuple[str, int, int]] = []
+        reported: list[tuple[str, int, int]] = []
 
-        def hear(stage: str, done: int, total: int) -> None:
-            heard.append((stage, done, total))
+        def report(stage: str, done: int, total: int) -> None:
+            reported.append((stage, done, total))
 
         async with folder.store() as store:
             given = documents({f"{number}.md": f"Text {number}" for number in range(205)})
-            await publish(store, PublishOptions(ANA, "notes"), given, embedder=embedder(), on_progress=hear)
-        assert heard == [
+            await publish(store, PublishOptions(ANA, "notes"), given, embedder=embedder(), on_progress=report)
+        assert reported == [
             ("publish", 0, 205),
             ("publish", 200, 205),
             ("publish", 205, 205),

@@ -1,4 +1,4 @@
-"""Values to rows of both tables and back, without a store."""
+"""Conversion of values to rows of both tables and back, without a store."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_revision_is_rebuilt_from_current_rows_and_its_head() -> None:
     assert_same(rebuilt, replace(STORED, created_at=INFO.published_at))
 
 
-def test_what_a_reader_shows_stands_in_one_column() -> None:
+def test_what_a_reader_shows_is_in_one_column() -> None:
     (row,) = build_head_rows(CURRENT, [HEAD]).to_pylist()
     about = json.loads(row["about"])
     assert (about["title"], about["content_sha256"], about["scope"]) == ("Pump", "0" * 64, "owner:ana")
@@ -84,7 +84,7 @@ def test_a_base_row_holds_the_state_of_its_base(*, archived: bool, state: str) -
     assert (row["kind"], row["base_id"], row["state"]) == (BASE, "notes", state)
 
 
-def test_no_rows_have_no_vectors_but_their_length() -> None:
+def test_a_column_without_rows_keeps_its_dimensions() -> None:
     assert parse_vectors(CURRENT.empty_table().column("vector")).shape == (0, 4)
 
 

@@ -36,7 +36,7 @@ def test_a_dataset_exists_from_the_first_publisher_on(location: Location) -> Non
     asyncio.run(story())
 
 
-def test_somebody_elses_tables_are_left_alone(location: Location) -> None:
+def test_tables_of_another_program_are_left_alone(location: Location) -> None:
     async def story() -> None:
         async with location.store() as store:
             await store.create_table("products", pa.schema([pa.field("name", pa.string())]))

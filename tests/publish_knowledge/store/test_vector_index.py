@@ -94,7 +94,7 @@ def test_vectors_are_indexed_when_there_are_many_and_again_when_outgrown(
     asyncio.run(story())
 
 
-def test_many_vectors_are_shortened_and_what_is_found_is_measured_whole(
+def test_many_vectors_are_quantized_and_candidates_are_scored_by_whole_ones(
     folder: Location, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def story() -> None:

@@ -186,11 +186,11 @@ async def _commit(
     ]
     merged = await tables.current.merge(pa.concat_tables(rows), {"kind": PASSAGE, "item_id": items})
     before = {} if merged.version - 1 == plan.version else await tables.find_heads(items, at=merged.version - 1)
-    outcomes = [_detect_overwrite(step, before.get(step.item_id, step.head)) for step in plan.steps]
+    outcomes = [detect_overwrite(step, before.get(step.item_id, step.head)) for step in plan.steps]
     return await _check_base(tables, heads[0].base_id, outcomes)
 
 
-def _detect_overwrite(step: Step, before: ItemHead | None) -> ItemOutcome:
+def detect_overwrite(step: Step, before: ItemHead | None) -> ItemOutcome:
     """Compare the head that the commit replaced with the one that the step started from."""
     outcome = step.outcome
     if not step.writes or before is None or before.revision_id == step.revision_id:

@@ -227,24 +227,20 @@ async def require_scope(store: Store, scope: Scope) -> ScopeTables | None:
 async def ensure_scope(store: Store, scope: Scope) -> ScopeTables:
     """Open the tables of a scope; create those that are missing, with all their indexes."""
     archive = revisions_schema(scope, store.model, store.dimensions)
-    revisions = await store.open_table(scope.revisions_table) or await store.create_table(
-        scope.revisions_table, archive
-    )
-    await _check_schema(store, scope, revisions)
-    await ensure_indexes(revisions, REVISIONS_INDEXES)
+    revisions = await _ensure_table(store, scope, scope.revisions_table, archive, REVISIONS_INDEXES)
     visible = current_schema(scope, store.model, store.dimensions)
-    current = await store.open_table(scope.current_table) or await store.create_table(scope.current_table, visible)
-    await _check_schema(store, scope, current)
-    await ensure_indexes(current, CURRENT_INDEXES)
+    current = await _ensure_table(store, scope, scope.current_table, visible, CURRENT_INDEXES)
     return _build_tables(store, scope, current, revisions)
 
 
-async def ensure_indexes(table: Table, columns: Sequence[str]) -> None:
-    """Build the indexes that are missing."""
+async def _ensure_table(store: Store, scope: Scope, name: str, schema: pa.Schema, indexes: Sequence[str]) -> Table:
+    table = await store.open_table(name) or await store.create_table(name, schema)
+    await _check_schema(store, scope, table)
     present = (await table.read_health()).indexes
-    for column in columns:
+    for column in indexes:
         if column not in present:
             await table.create_index(column)
+    return table
 
 
 async def _check_schema(store: Store, scope: Scope, table: Table) -> None:
