@@ -89,9 +89,9 @@ def test_each_field_that_is_added_up_is_in_the_records() -> None:
         assert "sum(usage.units)" in query
 
 
-def test_the_operators_page_tells_every_metric_and_message() -> None:
+def test_the_page_for_operators_lists_every_metric_and_message() -> None:
     text = (ROOT / "docs/operate.md").read_text(encoding="utf-8")
-    section = text.partition("## What the function writes")[2].partition("\n## ")[0]
+    section = text.partition("## What the function logs")[2].partition("\n## ")[0]
     stated = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE))
     assert stated == OURS | {"fault"} | set(lines())
 
