@@ -22,6 +22,7 @@ from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.switch import FixedSwitch, Parameter, ParameterSwitch, switch_from
 from tests.support.calls import call, error_of, logger
+from tests.support.datasets import embedding
 
 DISABLED = ("knowledge_runtime_disabled", None)
 NUMBERS = itertools.count(1)
@@ -48,7 +49,7 @@ def log() -> StringIO:
 @pytest.fixture
 def handler(name: str, log: StringIO) -> Iterator[Handler]:
     settings = Settings(runtime_switch=f"ssm:{name}", embedding="local-small", storage_options={"region": REGION})
-    with Handler(settings, logger(log)) as made:
+    with Handler(settings, logger(log), embedding()) as made:
         made.prepare()
         yield made
 
