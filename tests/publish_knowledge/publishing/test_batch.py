@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -14,8 +14,16 @@ from publish_knowledge.doctor import examine
 from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.publishing.batch import detect_overwrite, plan_batch
 from publish_knowledge.publishing.catalog import list_revisions
+from publish_knowledge.publishing.lifecycle import archive_base, restore_base
 from publish_knowledge.publishing.options import PublishOptions
-from publish_knowledge.publishing.plan import Action, PreparedDocument, build_head, plan_step, prepare_document
+from publish_knowledge.publishing.plan import (
+    Action,
+    ItemOutcome,
+    PreparedDocument,
+    build_head,
+    plan_step,
+    prepare_document,
+)
 from publish_knowledge.publishing.publish import publish
 from publish_knowledge.store.records import ItemHead
 from tests.support.datasets import ANA, Location, document, documents, embedding, item, put, put_one, run_in_store
@@ -102,6 +110,72 @@ def test_a_text_that_cannot_be_embedded_is_refused_and_the_rest_is_published(fol
         assert await run_in_store(folder, examine) == ()
 
     asyncio.run(story())
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupting:
+    """A model during whose work another process does something; it runs in a thread of its own, as any model."""
+
+    work: Callable[[], Awaitable[object]]
+    model: str = field(default_factory=lambda: embedding().model)
+    dimensions: int = field(default_factory=lambda: embedding().dimensions)
+
+    def embed_query(self, text: str) -> Vectors:
+        return embedding().embed_query(text)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        async def run_work() -> None:
+            await self.work()
+
+        asyncio.run(run_work())
+        return embedding().embed_passages(texts)
+
+
+async def publish_during(where: Location, path: str, text: str, work: Callable[[], Awaitable[object]]) -> ItemOutcome:
+    """Publish a text, and do the other work while it is embedded."""
+    async with where.store() as store:
+        given = [document(path, text)]
+        report = await publish(store, PublishOptions(ANA, "notes"), given, embedder=Embedder(Interrupting(work)))
+    return report.outcomes[0]
+
+
+def test_an_item_published_while_its_base_is_archived_waits_for_the_base(folder: Location) -> None:
+    async def story() -> None:
+        await put(folder, ANA, "notes", {"b.md": HARBOUR})
+        outcome = await publish_during(folder, "a.md", RIVER, lambda: run_in_store(folder, archive_base, ANA, "notes"))
+        assert outcome.action == "refused"
+        assert "becomes readable when it is restored" in outcome.detail
+        assert await read_text(folder, ANA, A_ID) is None
+        assert await run_in_store(folder, examine) == ()
+        await run_in_store(folder, restore_base, ANA, "notes")
+        assert await read_text(folder, ANA, A_ID) == RIVER
+
+    run(story())
+
+
+def test_a_revision_published_during_embedding_becomes_the_previous_one(folder: Location) -> None:
+    async def story() -> None:
+        await put(folder, ANA, "notes", {"a.md": RIVER})
+        outcome = await publish_during(
+            folder, "a.md", RIVER + "More.", lambda: put(folder, ANA, "notes", {"a.md": HARBOUR})
+        )
+        assert outcome.action == "changed"
+        current, previous, _ = await run_in_store(folder, list_revisions, ANA, A_ID)
+        assert (current.info.revision_id, current.previous_id) == (outcome.revision_id, previous.info.revision_id)
+        assert await read_text(folder, ANA, A_ID, previous.info.revision_id) == HARBOUR
+        assert await run_in_store(folder, examine) == ()
+
+    run(story())
+
+
+def test_the_same_text_published_during_embedding_is_stored_once(folder: Location) -> None:
+    async def story() -> None:
+        outcome = await publish_during(folder, "a.md", RIVER, lambda: put(folder, ANA, "notes", {"a.md": RIVER}))
+        assert outcome.action == "unchanged"
+        assert len(await run_in_store(folder, list_revisions, ANA, A_ID)) == 1
+        assert await run_in_store(folder, examine) == ()
+
+    run(story())
 
 
 def test_a_draft_is_not_readable_until_the_same_text_is_published(location: Location) -> None:
