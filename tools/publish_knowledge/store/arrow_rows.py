@@ -39,7 +39,6 @@ def _list_columns(kind: type[Lineage]) -> tuple[str, ...]:
     return (*INFO_COLUMNS, *(field.name for field in fields(kind) if field.name != "info"))
 
 
-LINEAGE_COLUMNS: Final = _list_columns(Lineage)
 HEAD_COLUMNS: Final = _list_columns(ItemHead)
 REVISION_COLUMNS: Final = tuple(name for name in _list_columns(StoredMetadata) if name != "published_at")
 PASSAGE_COLUMNS: Final = tuple(field.name for field in fields(Passage))
@@ -154,12 +153,12 @@ def _build_history_row(head: ItemHead) -> dict[str, Any]:
 
 
 def _build_item_row(kind: str, head: ItemHead) -> dict[str, Any]:
-    columns = {**_build_columns(head), "state": head.state, "sequence": head.sequence}
-    return {**columns, **_build_identity(kind, head.info.scope, head.base_id, head.item_id)}
+    identity = _build_identity(kind, head.info.scope, head.base_id, head.item_id)
+    return {**_collect_columns(head, HEAD_COLUMNS), **identity}
 
 
-def _build_columns(revision: Lineage) -> dict[str, Any]:
-    return {name: getattr(revision.info if name in INFO_COLUMNS else revision, name) for name in LINEAGE_COLUMNS}
+def _collect_columns(revision: Lineage, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(revision.info if name in INFO_COLUMNS else revision, name) for name in names}
 
 
 def _add_metadata_json(row: dict[str, Any]) -> dict[str, Any]:
@@ -175,8 +174,7 @@ def _build_passage_rows(
 ) -> pa.Table:
     """Build one row for each passage: what all rows share, the passages, and further columns."""
     shared = {
-        **_build_columns(revision),
-        "created_at": revision.created_at,
+        **_collect_columns(revision, REVISION_COLUMNS),
         **labels,
         "kind": PASSAGE,
         "scope": revision.info.scope.name,

@@ -98,17 +98,15 @@ class Store:
 
     async def open_table(self, name: str) -> Table | None:
         """Open a table at its latest version; `None` if there is none of that name."""
-        if not can_connect(self.uri):
-            return None
         try:
-            return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
+            return await self._open_latest(name) if can_connect(self.uri) else None
         except MissingTableError:
             return None
 
     async def create_table(self, name: str, schema: pa.Schema) -> Table:
         """Create an empty table, or open the one that another writer has just created."""
         await self._caller.run(lambda: self._create_table(name, schema))
-        return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
+        return await self._open_latest(name)
 
     async def drop_table(self, name: str) -> None:
         """Remove a table and its files, if it exists."""
@@ -116,6 +114,9 @@ class Store:
             await self._caller.run(lambda: self._drop_table(name))
         except MissingTableError:
             return
+
+    async def _open_latest(self, name: str) -> Table:
+        return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
 
     async def _connect(self) -> AsyncConnection:
         if self._connection is None:
