@@ -81,6 +81,11 @@ PROSE: Final = {
     "anew": "again",
     "strange": "unknown or unexpected",
     "for good": "permanently",
+    "hears": "gets or is called",
+    "knocks": "calls",
+    "walls": "isolation layers",
+    "workshop": "what the module does",
+    "contestant": "alternative or worker",
     "signpost": "metadata API",
     "blanks": "spaces or whitespace",
 }
