@@ -140,7 +140,7 @@ def test_an_item_whose_text_is_lost_is_archived_until_it_is_published_again(fold
     asyncio.run(story())
 
 
-def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published_again(folder: Location) -> None:
+def test_a_partial_revision_in_the_archive_is_replaced_when_its_source_is_published_again(folder: Location) -> None:
     async def story() -> None:
         await publish_two_items(folder)
         await run_in_store(folder, archive_item, ANA, A_ID)

@@ -148,13 +148,13 @@ async def _embed_texts(embedder: Embedder, known: _Known, texts: Iterable[str]) 
 async def _archive(tables: ScopeTables, revisions: Iterable[StoredRevision], known: _Known) -> None:
     fresh = [revision for revision in revisions if revision.revision_id not in known.revisions]
     whole = [revision for revision in fresh if revision.revision_id not in known.broken]
-    torn = [revision for revision in fresh if revision.revision_id in known.broken]
+    partial = [revision for revision in fresh if revision.revision_id in known.broken]
     if whole:
         await tables.revisions.insert_missing(_join_archive_rows(tables, whole))
-    if torn:
+    if partial:
         # Only damage leaves part of a revision; today's passages may be split differently from those that are left.
-        ids = [revision.revision_id for revision in torn]
-        await tables.revisions.merge(_join_archive_rows(tables, torn), {"revision_id": ids})
+        ids = [revision.revision_id for revision in partial]
+        await tables.revisions.merge(_join_archive_rows(tables, partial), {"revision_id": ids})
 
 
 def _join_archive_rows(tables: ScopeTables, revisions: Iterable[StoredRevision]) -> pa.Table:
