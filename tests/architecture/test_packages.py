@@ -18,10 +18,7 @@ TESTED_SHARE: Final = 0.95
 MIRROR: Final = {"functions": "tests", "layers/knowledge": "tests", "layers/engine": "tests/engine", "tools": "tests"}
 """Folder of tests by import root; the path below is the same."""
 
-WITHOUT_A_TEST_FILE: Final = {
-    "tools/lambda_emulator/__main__.py": "`make invoke` runs it over every event, in CI; it needs a built package",
-    "tools/local_gateway/demo.py": "tests/behaviour/test_sample_base.py runs the whole demonstration once for all",
-}
+WITHOUT_A_TEST_FILE: Final[dict[str, str]] = {}
 """Modules that are tested elsewhere, each with the reason."""
 
 

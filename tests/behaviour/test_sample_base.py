@@ -13,9 +13,6 @@ import pytest
 
 from knowledge.errors import StorageUnavailableError
 from lambda_emulator.answers import find_differences, parse_body, read_event
-from local_gateway import demo
-from local_gateway.demo import Caller, WrongAnswerError
-from local_gateway.events import PAYLOADS, Developer, Payload
 from local_gateway.sample import Sample, SampleError
 from search_knowledge.app import Handler
 from tests.behaviour.conftest import DemoRun
@@ -87,21 +84,6 @@ def test_the_readme_shows_what_the_demonstration_prints(demo_run: DemoRun) -> No
 
 def mask_figures(text: str) -> list[str]:
     return re.sub(r"\d\.\d\d|in \d+ s", "…", text).strip().splitlines()
-
-
-def test_a_demonstration_that_cannot_publish_fails(sample: Sample) -> None:
-    lines: list[str] = []
-    assert demo.main(["--uri", sample.uri], report=lines.append) == 1
-    assert lines == [f"FAILED: {sample.uri} is there already; the demonstration needs a new folder."]
-
-
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_the_demonstration_notices_a_wrong_answer(handler: Handler, payload: Payload) -> None:
-    stranger = Caller(handler, Developer("nobody"), payload, print)
-    with pytest.raises(WrongAnswerError, match="the first hit"):
-        demo.check_search(stranger, {"query": "Urlaub", "expect": "handbook/urlaub.md", "language": "de"})
-    with pytest.raises(WrongAnswerError, match="is 'knowledge_error', expected 'knowledge'"):
-        stranger.call("knowledge", knowledge_item_id="ki_none")
 
 
 def test_a_failed_command_is_reported(sample: Sample) -> None:
