@@ -27,11 +27,11 @@ class AuthorizerRequest:
 
 def read_request(event: Mapping[str, Any]) -> AuthorizerRequest:
     """The request in an event; raises `RefusedTokenError` unless it has exactly one bearer token."""
-    about = event["requestContext"]
+    context = event["requestContext"]
     return AuthorizerRequest(
         token=_token(list(_authorizations(event))),
         # The gateway's own host name, not the caller's Host header.
-        resource=f"https://{about['domainName']}/{about['stage']}/{_PATH}",
+        resource=f"https://{context['domainName']}/{context['stage']}/{_PATH}",
         method_arn=event["methodArn"],
     )
 

@@ -75,8 +75,8 @@ class CallLog:
     def record_fault(self, error: BaseException, request_id: str) -> None:
         """Write where an exception came from: its classes and code lines, not its message; its remedy if it has one."""
         remedy = getattr(error, "remedy", "")
-        about = {"request_id": request_id, "exceptions": list(_chain(error))}
-        self._logger.error("fault", fault=about | ({"remedy": remedy} if remedy else {}))
+        fault = {"request_id": request_id, "exceptions": list(_chain(error))}
+        self._logger.error("fault", fault=fault | ({"remedy": remedy} if remedy else {}))
 
 
 def caller_key(owner_id: str) -> str:

@@ -57,8 +57,8 @@ def claims_of(authorizer: object) -> Claims:
 
 def request_id(event: object, context: object) -> str:
     """The platform's id of the call: Lambda's, else the gateway's, else a new one; never raises."""
-    about = _mapping(_mapping(event).get("requestContext"))
-    found = (getattr(context, "aws_request_id", None), about.get("requestId"))
+    request_context = _mapping(_mapping(event).get("requestContext"))
+    found = (getattr(context, "aws_request_id", None), request_context.get("requestId"))
     return next((one for one in found if isinstance(one, str) and one), None) or uuid.uuid4().hex
 
 

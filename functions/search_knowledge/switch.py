@@ -102,17 +102,17 @@ class ParameterSwitch:
         self._on_fault = on_fault
         self._on = False
         self._known_since = _NEVER
-        self._asked = _NEVER
+        self._requested_at = _NEVER
 
     async def is_on(self, deadline: float) -> bool:
         """The state, at most `MAX_AGE_SECONDS` old where the parameter can be read."""
         # The wall clock, because the monotonic clock may stop while Lambda has frozen the process.
-        if not 0 <= time.time() - self._asked <= MAX_AGE_SECONDS:
-            self._asked = time.time()
+        if not 0 <= time.time() - self._requested_at <= MAX_AGE_SECONDS:
+            self._requested_at = time.time()
             wait = FIRST_WAIT_SECONDS if self._known_since == _NEVER else NEXT_WAIT_SECONDS
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(wait, deadline - time.monotonic())):
-                    await asyncio.to_thread(self._learn, self._asked)
+                    await asyncio.to_thread(self._learn, self._requested_at)
         return self._on
 
     def prepare(self) -> None:
@@ -125,17 +125,17 @@ class ParameterSwitch:
     def renew(self) -> None:
         """Drop the state and the connection."""
         self._parameter.renew()
-        self._on, self._known_since, self._asked = False, _NEVER, _NEVER
+        self._on, self._known_since, self._requested_at = False, _NEVER, _NEVER
 
-    def _learn(self, asked: float) -> None:
+    def _learn(self, requested_at: float) -> None:
         try:
             on = self._parameter.read() == ON
         except Exception as error:  # noqa: BLE001 - whatever the reason, an unreadable switch changes nothing
             self._on_fault(error)
             return
         # A late answer to an earlier request must not replace that of a later one.
-        if asked >= self._known_since:
-            self._on, self._known_since = on, asked
+        if requested_at >= self._known_since:
+            self._on, self._known_since = on, requested_at
 
 
 def switch_from(setting: str, on_fault: Callable[[Exception], None], region: str | None = None) -> Switch:

@@ -31,6 +31,8 @@ PARTS: Final = {
     "told": "reported",
     "knock": "call",
     "signpost": "metadata",
+    "about": "metadata_json",
+    "described": "metadata_json",
 }
 """Words that no name, of a module up to a variable, may have for a part, and what to say instead."""
 
@@ -39,8 +41,6 @@ WHOLE: Final = {
     "hold": "load_scope",
     "most_held": "cache_row_limit",
     "place": "row_address",
-    "about": "metadata_json",
-    "described": "metadata_json",
     "question": "AnalyzedQuery",
     "found": "ScopeCandidates",
     "pool": "CandidatePool",
@@ -109,7 +109,7 @@ _VALUES: Final = ("property", "fixture")
 
 
 def identifiers(source: str) -> Iterator[tuple[int, str, bool]]:
-    """Names that a module gives: of functions and classes (these are definitions), arguments and variables."""
+    """Names that a module defines; those of functions and classes are definitions."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, _DEFINITION):
             yield node.lineno, node.name, True
@@ -117,6 +117,8 @@ def identifiers(source: str) -> Iterator[tuple[int, str, bool]]:
             yield node.lineno, node.arg, False
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.lineno, node.id, False
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr, False
 
 
 def named_wrongly(files: Iterable[tuple[str, str]]) -> list[str]:
@@ -130,6 +132,8 @@ def named_wrongly(files: Iterable[tuple[str, str]]) -> list[str]:
 
 def _instead_of(name: str, *, is_definition: bool) -> str | None:
     parts = [part.lower() for part in _PART.findall(name)]
+    if name.startswith("test_"):  # a sentence
+        return next((PROSE[part] for part in parts if part in PROSE), None)
     whole = WHOLE.get("_".join(parts)) if is_definition else None
     return whole or next((PARTS[part] for part in parts if part in PARTS), None)
 

@@ -49,9 +49,9 @@ def dimensions_of(capfd: pytest.CaptureFixture[str]) -> dict[str, set[frozenset[
     written.cold_start()
     found: dict[str, set[frozenset[str]]] = {}
     for line in map(json.loads, capfd.readouterr().out.splitlines()):
-        (about,) = line["_aws"]["CloudWatchMetrics"]
-        for metric in about["Metrics"]:
-            found[metric["Name"]] = {frozenset(names) for names in about["Dimensions"]}
+        (declaration,) = line["_aws"]["CloudWatchMetrics"]
+        for metric in declaration["Metrics"]:
+            found[metric["Name"]] = {frozenset(names) for names in declaration["Dimensions"]}
     return found
 
 
@@ -100,10 +100,12 @@ def test_every_metric_filter_has_an_alarm() -> None:
     resources = raw_template()["Resources"]
     made = {
         one["MetricName"]
-        for name, about in resources.items()
-        if about["Type"] == "AWS::Logs::MetricFilter"
+        for name, resource in resources.items()
+        if resource["Type"] == "AWS::Logs::MetricFilter"
         for one in properties(name)["MetricTransformations"]
     }
     assert made == FILTERED
-    alarms = {properties(name)["MetricName"] for name, about in resources.items() if about["Type"].endswith("::Alarm")}
+    alarms = {
+        properties(name)["MetricName"] for name, resource in resources.items() if resource["Type"].endswith("::Alarm")
+    }
     assert made <= alarms

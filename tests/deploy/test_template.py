@@ -63,17 +63,17 @@ class Permission:
 
 def permissions(stack: Stack) -> Iterator[Permission]:
     """All that the roles of a stack allow, by inline policies, attached policies and managed ones."""
-    for role, about in stack.of_type("AWS::IAM::Role").items():
-        for policy in about.get("Policies", []):
+    for role, resource in stack.of_type("AWS::IAM::Role").items():
+        for policy in resource.get("Policies", []):
             yield from _permissions(role, policy["PolicyDocument"])
-        for arn in about.get("ManagedPolicyArns", []):
+        for arn in resource.get("ManagedPolicyArns", []):
             name = str(arn).rpartition("/")[2]
             # An unknown managed policy counts as one that permits everything.
             for action in MANAGED_ACTIONS.get(name, ("*",)):
                 yield Permission(role, action, "arn:aws:logs:*" if action.startswith("logs:") else "*")
     for kind in ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy"):
-        for name, about in stack.of_type(kind).items():
-            yield from _permissions(name, about["PolicyDocument"])
+        for name, resource in stack.of_type(kind).items():
+            yield from _permissions(name, resource["PolicyDocument"])
 
 
 def _permissions(role: str, document: Json) -> Iterator[Permission]:
@@ -180,7 +180,7 @@ def references(value: Any) -> Iterator[str]:  # noqa: ANN401 - any part of a tem
 def circle(template: Json) -> list[str]:
     """Resources that refer to each other in a circle, which CloudFormation refuses."""
     resources = template["Resources"]
-    graph = {name: set(references(about)) & set(resources) for name, about in resources.items()}
+    graph = {name: set(references(resource)) & set(resources) for name, resource in resources.items()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

@@ -85,7 +85,7 @@ def test_only_an_operator_who_vouches_for_the_ids_gets_lists_split(text: str) ->
     assert resolve(jwt_authorizer(teams=text), VOUCHED).team_ids == ("a", "b")
 
 
-def test_even_then_other_blanks_are_refused() -> None:
+def test_even_then_other_whitespace_is_refused() -> None:
     assert refuse(jwt_authorizer(teams="[a b\tc]"), VOUCHED)
 
 

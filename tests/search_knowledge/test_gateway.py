@@ -23,7 +23,7 @@ from tests.support.server import ANYTHING, PING, read_refusal, refuse
 
 
 @pytest.mark.parametrize("event", [rest_event, http_event])
-def test_blanks_around_a_header_value_are_none_of_it(handler: Handler, event: Callable[..., Json]) -> None:
+def test_whitespace_around_a_header_value_is_ignored(handler: Handler, event: Callable[..., Json]) -> None:
     message, headers = stateless(tool_call({}))
     padded = {name: f" \t{value} " for name, value in headers.items()}
     several = {name: [value] for name, value in padded.items()}

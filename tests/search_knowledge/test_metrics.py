@@ -18,10 +18,10 @@ def metrics_in(printed: str) -> list[tuple[str, float, list[Json]]]:
     """Each metric as CloudWatch would take it: name, value, and the dimensions it is filed under."""
     found = []
     for line in map(json.loads, printed.splitlines()):
-        (about,) = line["_aws"]["CloudWatchMetrics"]
-        assert about["Namespace"] == "test-stack"
-        filed = [{name: line[name] for name in names} for names in about["Dimensions"]]
-        found += [(metric["Name"], sum(line[metric["Name"]]), filed) for metric in about["Metrics"]]
+        (declaration,) = line["_aws"]["CloudWatchMetrics"]
+        assert declaration["Namespace"] == "test-stack"
+        filed = [{name: line[name] for name in names} for names in declaration["Dimensions"]]
+        found += [(metric["Name"], sum(line[metric["Name"]]), filed) for metric in declaration["Metrics"]]
     return found
 
 

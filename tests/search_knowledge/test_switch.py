@@ -80,7 +80,7 @@ def faults(log: StringIO) -> list[str]:
 
 def age(switch: ParameterSwitch) -> ParameterSwitch:
     """The switch as it will be when what it knows is too old."""
-    switch._asked -= switches.MAX_AGE_SECONDS + 1  # noqa: SLF001 - instead of waiting
+    switch._requested_at -= switches.MAX_AGE_SECONDS + 1  # noqa: SLF001 - instead of waiting
     return switch
 
 
@@ -219,7 +219,7 @@ def test_a_clock_that_was_put_back_makes_no_state_eternal(ssm: SSMClient, name: 
     turn(ssm, name, "on")
     switch = ParameterSwitch(Parameter(name, REGION), lambda _error: None)
     assert state(switch)
-    switch._asked += 3600  # noqa: SLF001 - what the clock's step looks like
+    switch._requested_at += 3600  # noqa: SLF001 - what the clock's step looks like
     turn(ssm, name, "off")
     assert not state(switch)
 

@@ -108,10 +108,10 @@ class Gateway:
     # Where a request goes
 
     def _route(self, call: HttpCall) -> _Route | None:
-        for name, about in self.stack.of_type("AWS::Serverless::Api").items():
+        for name, api in self.stack.of_type("AWS::Serverless::Api").items():
             if call.host == f"{name.lower()}.execute-api.{REGION}.amazonaws.com":
                 stage, _, rest = call.path.removeprefix("/").partition("/")
-                shut = about.get("DisableExecuteApiEndpoint") is True or stage != about["StageName"]
+                shut = api.get("DisableExecuteApiEndpoint") is True or stage != api["StageName"]
                 return None if shut else _Route(name, stage, f"/{rest}", call.host)
         for mapping in self.stack.of_type("AWS::ApiGateway::BasePathMapping").values():
             domain = self.stack.of_type("AWS::ApiGateway::DomainName")[mapping["DomainName"]]
@@ -240,13 +240,13 @@ class Gateway:
     def _own_answer(self, api: str, error: GatewayError) -> HttpAnswer:
         responses = self._properties(api).get("GatewayResponses", {})
         status = DEFAULT_STATUS[error.kind]
-        about = responses.get(error.kind) or responses.get(f"DEFAULT_{status // 100}XX", {})
-        mapped = about.get("ResponseParameters", {}).get("Headers", {})
+        response = responses.get(error.kind) or responses.get(f"DEFAULT_{status // 100}XX", {})
+        mapped = response.get("ResponseParameters", {}).get("Headers", {})
         headers = {name: _static(value) for name, value in mapped.items()}
-        body = about.get("ResponseTemplates", {}).get("application/json", '{"message":$context.error.messageString}')
+        body = response.get("ResponseTemplates", {}).get("application/json", '{"message":$context.error.messageString}')
         body = body.replace("$context.error.messageString", json.dumps(error.message))
         headers |= {"Content-Type": "application/json", "x-amzn-ErrorType": error.kind}
-        return HttpAnswer(int(about.get("StatusCode", status)), headers, body)
+        return HttpAnswer(int(response.get("StatusCode", status)), headers, body)
 
 
 def _method_arn(route: _Route, call: HttpCall) -> str:

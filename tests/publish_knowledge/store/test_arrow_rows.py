@@ -72,8 +72,8 @@ def test_a_revision_is_rebuilt_from_current_rows_and_its_head() -> None:
 
 def test_what_a_reader_shows_is_in_one_column() -> None:
     (row,) = build_head_rows(CURRENT, [HEAD]).to_pylist()
-    about = json.loads(row["about"])
-    assert (about["title"], about["content_sha256"], about["scope"]) == ("Pump", "0" * 64, "owner:ana")
+    metadata = json.loads(row["about"])
+    assert (metadata["title"], metadata["content_sha256"], metadata["scope"]) == ("Pump", "0" * 64, "owner:ana")
     passages = build_current_rows(CURRENT, STORED).to_pylist()
     assert [json.loads(one["about"])["start"] for one in passages] == [0, 4]
 
