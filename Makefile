@@ -7,7 +7,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 SOURCES := functions layers tools
 CHECKED := $(SOURCES) $(wildcard tests benchmarks requirements)
-# The machine that a deployment package is for: this one's, unless told.
+# The machine that a deployment package is for: this one's, unless ARCH says otherwise.
 ARCH ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
 PACKED := template.yaml $(shell find functions layers -name __pycache__ -prune -o -type f -print)
 COVERAGE := --cov --cov-report=term
@@ -33,10 +33,10 @@ serve: .venv/.installed ## Serve the tool on this machine (options in ARGS)
 test: .venv/.installed ## Run the tests with coverage (paths and options in ARGS)
 	@OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 $(if $(ARGS),$(ARGS),$(COVERAGE))
 
-quick: .venv/.installed ## Run everything but the long behaviour tests and what waits
+quick: .venv/.installed ## Run the tests without the long behaviour tests and the slow ones, in two minutes (options in ARGS)
 	@OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 --ignore tests/behaviour -m "not slow" $(ARGS)
 
-campaign: .venv/.installed ## Run the behaviour tests at full length: races, kills, isolation (an hour)
+campaign: .venv/.installed ## Run the behaviour tests at full length: races, kills, isolation; an hour (options in ARGS)
 	@CAMPAIGN=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 tests/behaviour $(ARGS)
 
 check: .venv/.installed ## Lint, check the format, types and spelling, and run the architecture tests
@@ -83,7 +83,7 @@ clean: ## Remove what the other targets made
 	@rm -rf .venv .venv-audit .venv-deploy .venv-lambda .venv-lock .venv-rivals .aws-sam build dist .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find $(SOURCES) $(wildcard tests benchmarks requirements) -name __pycache__ -prune -exec rm -rf {} +
 
-# Two stamps: a changed lock installs packages, a changed pyproject.toml only this project.
+# Two stamps: a changed lock reinstalls the packages, a changed pyproject.toml only this project.
 .venv/.packages: requirements/dev.txt
 	@$(call need_python)
 	@test -x $(RUN) || { echo 'Making .venv'; $(PYTHON) -m venv .venv; }
@@ -95,7 +95,7 @@ clean: ## Remove what the other targets made
 	@$(call pip,$(RUN)) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# The tools that build, check and run what is deployed; each set has pins of its own.
+# The tools that build, check and run the deployment package; each set has a lock of its own.
 .venv-deploy/.installed .venv-audit/.installed .venv-lambda/.installed .venv-rivals/.installed: .venv-%/.installed: requirements/%.txt
 	@$(PYTHON_LAMBDA) -c '' || { echo 'Python 3.13 is needed; name it with: make PYTHON_LAMBDA=/path/to/python3.13 …' >&2; exit 1; }
 	@test -x .venv-$*/bin/python || $(PYTHON_LAMBDA) -m venv .venv-$*
@@ -103,22 +103,22 @@ clean: ## Remove what the other targets made
 	@$(call pip,.venv-$*/bin/python) --require-hashes --requirement requirements/$*.txt
 	@touch $@
 
-# One folder for each machine, so that neither build undoes the other. SAM's own cache does not see ARCH and MODELS.
+# One folder for each architecture, so that neither build replaces the other. SAM's own cache ignores ARCH and MODELS.
 .aws-sam/x86_64.stamp .aws-sam/arm64.stamp: .aws-sam/%.stamp: .venv-deploy/.installed $(PACKED)
 	@echo 'Building the deployment package for $*'
-	@# The stamp has the time of the beginning: what is changed meanwhile is built the next time.
+	@# The stamp has the time of the start: files that change meanwhile are built the next time.
 	@mkdir -p .aws-sam && touch .aws-sam/$*.begun
 	@PATH="$(CURDIR)/.venv-deploy/bin:$$PATH" MAKEFLAGS= ARCH=$* SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 sam build \
 		--no-cached --build-dir .aws-sam/$* --parameter-overrides Architecture=$* >.aws-sam/$*.log 2>&1 || \
 		{ cat .aws-sam/$*.log >&2; exit 1; }
-	@# What is deployed from here is for this machine, and our own code is compiled as the engine is.
+	@# Deployments from here are for this architecture, and our own code is compiled as the engine is.
 	@sed 's/^\( *\)Default: arm64$$/\1Default: $*/' .aws-sam/$*/template.yaml >.aws-sam/$*/template.new
 	@mv .aws-sam/$*/template.new .aws-sam/$*/template.yaml
 	@find .aws-sam/$*/*Function .aws-sam/$*/KnowledgeLayer -name __pycache__ -prune -exec rm -rf {} +
 	@.venv-deploy/bin/python -m compileall -q --invalidation-mode unchecked-hash .aws-sam/$*/*Function .aws-sam/$*/KnowledgeLayer
 	@mv .aws-sam/$*.begun $@
 
-# The suite and the Node that it needs, which no other part does.
+# The suite and the Node version that only it needs.
 tests/conformance/node_modules/.installed: tests/conformance/package.json tests/conformance/.npmrc
 	@npm --version >/dev/null || { echo 'npm is needed to install the conformance suite' >&2; exit 1; }
 	@echo 'Installing the conformance suite'

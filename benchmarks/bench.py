@@ -1,7 +1,7 @@
-"""Everything that a caller waits for and an operator pays for, in one table; `make bench` runs it.
+"""Measure what a caller waits for and an operator pays for, and print one table: `make bench`.
 
-Each part is a module with `measure(folder: Path) -> list[Figure]`. It runs in a process of its own, so
-that none warms, fills or breaks another's; data sets are kept in the folder from run to run.
+Each part is a module with `measure(folder: Path) -> list[Figure]`. It runs in a process of its own, so that parts
+share no caches and no failures; data sets are kept in the folder from run to run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from benchmarks.support.figures import Figure, machine, table
+from benchmarks.support.figures import Figure, describe_machine, format_table
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / ".data/bench"
 
@@ -41,15 +41,15 @@ Measure = Callable[[str, Path], list[Figure]]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is asked for on the command line."""
+    """The options of the command line."""
 
     parts: tuple[str, ...]
     folder: Path
     output: Path
 
 
-def run_from(arguments: Sequence[str]) -> Run:
-    """The run that the arguments ask for; raises `SystemExit` for what is none."""
+def parse_run(arguments: Sequence[str]) -> Run:
+    """Parse the command line; raises `SystemExit` where it is wrong."""
     parser = argparse.ArgumentParser(prog="bench", description="Measure speed, memory and cost; print one table.")
     parser.add_argument("--only", default=",".join(PARTS), help="parts to run, between commas (default: %(default)s)")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where data sets are kept")
@@ -62,40 +62,40 @@ def run_from(arguments: Sequence[str]) -> Run:
     return Run(parts, given.folder, given.json or given.folder / "figures.json")
 
 
-def measured(part: str, folder: Path) -> list[Figure]:
-    """The figures of one part, from a process of its own; a part that breaks is a figure that falls short."""
+def measure_part(part: str, folder: Path) -> list[Figure]:
+    """Measure one part in a process of its own; a part that fails gives one figure, which falls short."""
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(1, mp_context=context) as pool:
-            return pool.submit(_in_process, part, folder).result()
-    except Exception as error:  # noqa: BLE001 - the other parts are still worth measuring
+            return pool.submit(_measure_in_process, part, folder).result()
+    except Exception as error:  # noqa: BLE001 - the other parts still have to be measured
         return [Figure(part, "ran to its end", 1, 0, "", f"{type(error).__name__}: {error}", at_most=False)]
 
 
-def _in_process(part: str, folder: Path) -> list[Figure]:
+def _measure_in_process(part: str, folder: Path) -> list[Figure]:
     measure: Callable[[Path], list[Figure]] = import_module(PARTS[part]).measure
     return measure(folder)
 
 
-def run(asked: Run, measure: Measure = measured) -> list[Figure]:
-    """Measure the parts one after the other, print the table and keep it as JSON."""
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    about, figures = machine(), list[Figure]()
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    for part in asked.parts:
+def run(options: Run, measure: Measure = measure_part) -> list[Figure]:
+    """Measure the parts one after the other, print the table and write it as JSON."""
+    options.folder.mkdir(parents=True, exist_ok=True)
+    machine, figures = describe_machine(), list[Figure]()
+    print(", ".join(f"{name} {value}" for name, value in machine.items()))
+    for part in options.parts:
         started = time.monotonic()
-        figures += measure(part, asked.folder)
+        figures += measure(part, options.folder)
         print(f"{part}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
-    print(table(figures))
+    print(format_table(figures))
     taken = datetime.now(UTC).isoformat(timespec="seconds")
-    found = {"taken": taken, "machine": about, "figures": [figure.as_dict() for figure in figures]}
-    asked.output.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    found = {"taken": taken, "machine": machine, "figures": [figure.as_dict() for figure in figures]}
+    options.output.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return figures
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run what the command line asks for."""
-    run(run_from(sys.argv[1:] if arguments is None else arguments))
+    """Parse the command line and run it."""
+    run(parse_run(sys.argv[1:] if arguments is None else arguments))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Fixtures for every area of the tests, and the order of the files."""
+"""Fixtures for all tests, and the order of the files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
-# On a fresh machine the first example waits for a table of all characters, and on a busy one for its turn: slowness is
-# no fault of what is tested.
+# The first example on a new machine builds a table of all characters, and on a busy machine examples wait: neither is a
+# fault of what is tested.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
@@ -22,7 +22,7 @@ LONGEST: Final = (
     "behaviour/test_sample_base.py",
     "publish_knowledge/cli/test_evaluate.py",
 )
-"""Files that take a minute or more. They go first, so that no worker is left alone with one of them at the end."""
+"""Files that take a minute or more. They go first, so that none of them runs last, on one worker alone."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""From measured calls to dollars, and the tables of `docs/cost.md`. Prices and assumptions come from `cost.json`."""
+"""Price measured calls, and format the tables of `docs/cost.md`. Prices and assumptions come from `cost.json`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST: Final = "first search"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Means of a kind of request in a scope of that many passages; `log_bytes` are the function's, with metrics."""
+    """Means of one kind of request in a scope of that many passages; `log_bytes` include the metrics."""
 
     name: str
     passages: int
@@ -27,8 +27,8 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
-    """What `cost.json` holds: list prices in dollars, assumptions, a managed alternative's prices, and the measured."""
+class PriceBook:
+    """The content of `cost.json`: list prices in dollars, assumptions, a managed store's prices, and measurements."""
 
     prices: Mapping[str, float]
     assumptions: Mapping[str, float]
@@ -43,13 +43,13 @@ class Book:
         return sorted({kind.passages for kind in self.kinds if kind.passages})
 
     def kind(self, name: str, passages: int = 0) -> Kind:
-        """What was measured of one kind of request at one size."""
+        """Return the means of one kind of request at one size."""
         return next(kind for kind in self.kinds if (kind.name, kind.passages) == (name, passages))
 
 
-def book_from(kept: Mapping[str, Any]) -> Book:
-    """Read the file's content."""
-    return Book(
+def parse_price_book(kept: Mapping[str, Any]) -> PriceBook:
+    """Build the price book from the content of `cost.json`."""
+    return PriceBook(
         kept["prices"],
         kept["assumptions"],
         kept["managed"],
@@ -59,8 +59,8 @@ def book_from(kept: Mapping[str, Any]) -> Book:
     )
 
 
-def parts(book: Book, kind: Kind, memory_gb: float, seconds: float | None = None) -> dict[str, float]:
-    """Dollars of a million requests of a kind, by what they are paid for; the authorizer's share is Lambda's."""
+def price_parts(book: PriceBook, kind: Kind, memory_gb: float, seconds: float | None = None) -> dict[str, float]:
+    """Price a million requests of a kind in dollars, by service; the authorizer counts as Lambda."""
     price, assumed = book.prices, book.assumptions
     taken = kind.milliseconds / 1000 if seconds is None else seconds
     authorizer = price["lambda_request"] + assumed["authorizer_gb_seconds"] * price["lambda_gb_second"]
@@ -75,49 +75,54 @@ def parts(book: Book, kind: Kind, memory_gb: float, seconds: float | None = None
     return {name: MILLION * value for name, value in each.items()}
 
 
-def warm(book: Book, name: str, passages: int, memory_gb: float) -> dict[str, float]:
-    """A million calls of the tool in a warm function."""
-    return parts(book, book.kind(name, passages), memory_gb)
+def price_warm(book: PriceBook, name: str, passages: int, memory_gb: float) -> dict[str, float]:
+    """Price a million calls of a warm function."""
+    return price_parts(book, book.kind(name, passages), memory_gb)
 
 
-def cold(book: Book, passages: int, memory_gb: float, *, snapshot: bool) -> dict[str, float]:
-    """A million searches of which each meets a new environment: started whole, or restored from a snapshot."""
+def price_cold(book: PriceBook, passages: int, memory_gb: float, *, snapshot: bool) -> dict[str, float]:
+    """Price a million searches that each start a new environment, either completely or from a snapshot."""
     kind = book.kind(FIRST, passages)
     if not snapshot:
-        return parts(book, kind, memory_gb, (book.start_milliseconds + kind.milliseconds) / 1000)
+        return price_parts(book, kind, memory_gb, (book.start_milliseconds + kind.milliseconds) / 1000)
     restore = MILLION * book.prices["snapshot_restore_gb"] * memory_gb
-    found = parts(book, kind, memory_gb)
+    found = price_parts(book, kind, memory_gb)
     return {**found, "Lambda": found["Lambda"] + restore}
 
 
-def mixed(book: Book, passages: int, memory_gb: float) -> float:
-    """A million searches as assumed: some cold, each with its share of handshakes and listings."""
+def price_mixed(book: PriceBook, passages: int, memory_gb: float) -> float:
+    """Price a million searches as assumed: some of them cold, each with its share of handshakes and listings."""
     share = book.assumptions["cold_share"]
-    calls = (1 - share) * sum(warm(book, SEARCH, passages, memory_gb).values())
-    calls += share * sum(cold(book, passages, memory_gb, snapshot=True).values())
-    return calls + (book.assumptions["requests_per_call"] - 1) * sum(warm(book, LISTING, 0, memory_gb).values())
+    calls = (1 - share) * sum(price_warm(book, SEARCH, passages, memory_gb).values())
+    calls += share * sum(price_cold(book, passages, memory_gb, snapshot=True).values())
+    return calls + (book.assumptions["requests_per_call"] - 1) * sum(price_warm(book, LISTING, 0, memory_gb).values())
 
 
-def snapshot_month(book: Book, memory_gb: float) -> float:
-    """Dollars a month for keeping one version's snapshot."""
+def price_snapshot_month(book: PriceBook, memory_gb: float) -> float:
+    """Price a month of one version's snapshot, in dollars."""
     return book.prices["snapshot_gb_second"] * memory_gb * _MONTH_HOURS * 3600
 
 
-def managed_month(book: Book, units: float) -> float:
-    """Dollars a month of so many of the managed store's units, asked or not."""
+def price_managed_month(book: PriceBook, units: float) -> float:
+    """Price a month of the managed store's units, in dollars, whatever its load."""
     return units * book.managed["unit_hour"] * _MONTH_HOURS
 
 
-def tables(book: Book, memory_mb: int) -> str:
-    """The Markdown between the marks of `docs/cost.md`."""
+def format_tables(book: PriceBook, memory_mb: int) -> str:
+    """Format the Markdown between the marks of `docs/cost.md`."""
     memory_gb = memory_mb / 1024
-    blocks = [_measured(book), _priced(book, memory_gb), _together(book, memory_gb), _beside(book, memory_gb)]
+    blocks = [
+        _format_measured(book),
+        _format_priced(book, memory_gb),
+        _format_mixed(book, memory_gb),
+        _format_managed(book, memory_gb),
+    ]
     start = f"A start takes {book.start_milliseconds:.0f} ms here, with one processor."
     heading = f"List prices as of {book.as_of}; {memory_mb} MB of memory. {start}"
     return "\n\n".join([heading, *("\n".join(block) for block in blocks)])
 
 
-def _measured(book: Book) -> Iterator[str]:
+def _format_measured(book: PriceBook) -> Iterator[str]:
     yield from ("| one request | passages | ms | S3 GET | S3 LIST | log bytes |", "|---|---:|---:|---:|---:|---:|")
     for kind in book.kinds:
         size = f"{kind.passages:,}" if kind.passages else ""
@@ -125,45 +130,48 @@ def _measured(book: Book) -> Iterator[str]:
         yield f"| {kind.name} | {size} | {' | '.join(numbers)} |"
 
 
-def _priced(book: Book, memory_gb: float) -> Iterator[str]:
-    rows: list[tuple[str, int, dict[str, float]]] = [(LISTING, 0, warm(book, LISTING, 0, memory_gb))]
+def _format_priced(book: PriceBook, memory_gb: float) -> Iterator[str]:
+    rows: list[tuple[str, int, dict[str, float]]] = [(LISTING, 0, price_warm(book, LISTING, 0, memory_gb))]
     for size in book.sizes:
-        rows += [(f"{name}, warm", size, warm(book, name, size, memory_gb)) for name in (SEARCH, READ)]
-        rows += [(f"{SEARCH}, cold, from the snapshot", size, cold(book, size, memory_gb, snapshot=True))]
-        rows += [(f"{SEARCH}, cold, without one", size, cold(book, size, memory_gb, snapshot=False))]
+        rows += [(f"{name}, warm", size, price_warm(book, name, size, memory_gb)) for name in (SEARCH, READ)]
+        rows += [(f"{SEARCH}, cold, from the snapshot", size, price_cold(book, size, memory_gb, snapshot=True))]
+        rows += [(f"{SEARCH}, cold, without one", size, price_cold(book, size, memory_gb, snapshot=False))]
     heads = list(rows[0][2])
-    yield f"| a million of | passages | {' | '.join(heads)} | together |"
+    yield f"| a million of | passages | {' | '.join(heads)} | total |"
     yield "|---" + "|---:" * (len(heads) + 2) + "|"
     for name, size, price in rows:
-        shown = " | ".join(_dollars(price[head]) for head in heads)
-        yield f"| {name} | {f'{size:,}' if size else ''} | {shown} | {_dollars(sum(price.values()))} |"
+        shown = " | ".join(_format_dollars(price[head]) for head in heads)
+        yield f"| {name} | {f'{size:,}' if size else ''} | {shown} | {_format_dollars(sum(price.values()))} |"
 
 
-def _together(book: Book, memory_gb: float) -> Iterator[str]:
+def _format_mixed(book: PriceBook, memory_gb: float) -> Iterator[str]:
     share, requests = book.assumptions["cold_share"], book.assumptions["requests_per_call"]
     yield f"| a million searches, {share:.0%} of them cold, {requests:g} requests each | dollars |"
     yield "|---|---:|"
     for size in book.sizes:
-        yield f"| {size:,} passages | {_dollars(mixed(book, size, memory_gb))} |"
+        yield f"| {size:,} passages | {_format_dollars(price_mixed(book, size, memory_gb))} |"
 
 
-def _beside(book: Book, memory_gb: float) -> Iterator[str]:
+def _format_managed(book: PriceBook, memory_gb: float) -> Iterator[str]:
     least, usual = book.managed["units_least"], book.managed["units_redundant"]
     size = book.sizes[len(book.sizes) // 2]
-    each = mixed(book, size, memory_gb)
+    each = price_mixed(book, size, memory_gb)
     yield f"| searches a month | all of this, {size:,} passages | the managed store alone, {least:g}…{usual:g} units |"
     yield "|---:|---:|---:|"
-    floors = f"{_dollars(managed_month(book, least))} … {_dollars(managed_month(book, usual))}"
+    floors = (
+        f"{_format_dollars(price_managed_month(book, least))} … {_format_dollars(price_managed_month(book, usual))}"
+    )
     for calls in (10_000, 100_000, MILLION, 10 * MILLION):
-        yield f"| {calls:,} | {_dollars(each * calls / MILLION + snapshot_month(book, memory_gb))} | {floors} |"
+        whole = each * calls / MILLION + price_snapshot_month(book, memory_gb)
+        yield f"| {calls:,} | {_format_dollars(whole)} | {floors} |"
 
 
-def _dollars(value: float) -> str:
+def _format_dollars(value: float) -> str:
     return f"${value:,.2f}"
 
 
-def page(text: str, book: Book, memory_mb: int, marks: Sequence[str]) -> str:
-    """The document with its measured part replaced."""
+def update_page(text: str, book: PriceBook, memory_mb: int, marks: Sequence[str]) -> str:
+    """Return a page with the part between the marks replaced."""
     before, _, rest = text.partition(marks[0])
     _, _, after = rest.partition(marks[1])
-    return f"{before}{marks[0]}\n{tables(book, memory_mb)}\n{marks[1]}{after}"
+    return f"{before}{marks[0]}\n{format_tables(book, memory_mb)}\n{marks[1]}{after}"

@@ -1,4 +1,4 @@
-"""Publishing test collections into a dataset made for one run, and asking them; vectors are kept between runs."""
+"""Publish and query test collections in a dataset made for one run; vectors are kept between runs."""
 
 from __future__ import annotations
 
@@ -27,23 +27,24 @@ from publish_knowledge.sources.documents import Document
 from publish_knowledge.store.database import Store
 
 _EVERY: Final = 256
+"""Texts or questions between two lines of progress."""
 _STEP: Final = 16
-"""Texts are embedded so many at a time."""
+"""Texts embedded at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionsDataset:
-    """One run's dataset, its model, and the vectors that earlier runs have made."""
+    """The dataset of one run, its model, and the folder with the vectors of earlier runs."""
 
     uri: str
     model: EmbeddingProvider
     cache: Path
 
     async def publish(self, scope: Scope, base_id: str, documents: Sequence[Document]) -> None:
-        """Publish as the command does; raises `RuntimeError` if anything is left out."""
-        say(f"{base_id}: publishing {len(documents)} documents")
+        """Publish as the command does; raises `RuntimeError` if a document is not created."""
+        log(f"{base_id}: publishing {len(documents)} documents")
         embedder = Embedder(
-            select_passage_provider(self.model), self._cache(), partial(progress, f"{base_id}: embedded")
+            select_passage_provider(self.model), self._cache(), partial(log_progress, f"{base_id}: embedded")
         )
         async with Store(self.uri, self.model.model, self.model.dimensions) as store:
             report = await publish(store, PublishOptions(scope, base_id), documents, embedder=embedder)
@@ -53,26 +54,26 @@ class CollectionsDataset:
     async def evaluate(
         self, scope: Scope, base_id: str, questions: Sequence[JudgedQuery], settings: Sequence[Setting]
     ) -> Evaluation:
-        """Ask the questions of one base."""
+        """Run the questions of one base."""
         dataset = self.dataset()
         try:
             corpus = Corpus(dataset, (scope,), base_id)
-            said = partial(progress, f"{base_id}: asked")
-            return await evaluate(corpus, questions, settings, self.embed_query, said)
+            report = partial(log_progress, f"{base_id}: asked")
+            return await evaluate(corpus, questions, settings, self.embed_query, report)
         finally:
             await dataset.close()
 
     @property
     def compared(self) -> str:
-        """A place for tables of another make, removed with the dataset."""
+        """URI for baseline tables, which are removed with the dataset."""
         return f"{self.uri}/compared"
 
     def dataset(self) -> Dataset:
-        """The dataset as a reader has it."""
+        """Open the dataset for reading."""
         return Dataset(self.uri, model=self.model.model, dimensions=self.model.dimensions)
 
     def embed_query(self, text: str) -> Vectors:
-        """A question's vector, made once for all runs."""
+        """Return a question's vector, computed once for all runs."""
         cache = self._cache("/query")
         known = cache.get([text]).get(text)
         if known is None:
@@ -81,7 +82,7 @@ class CollectionsDataset:
         return known
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """The vectors that publishing makes of passages."""
+        """Return the vectors of passages that publishing would store."""
         return Embedder(select_passage_provider(self.model), self._cache()).embed(texts)
 
     def _cache(self, kind: str = "") -> VectorCache:
@@ -90,7 +91,7 @@ class CollectionsDataset:
 
 @contextmanager
 def collections_dataset(folder: Path, embedding: str) -> Iterator[CollectionsDataset]:
-    """A new dataset in a folder that is removed afterwards: what was published with other code never counts."""
+    """Yield a new dataset, which is removed afterwards, so that nothing published by other code counts."""
     folder.mkdir(parents=True, exist_ok=True)
     made = tempfile.mkdtemp(prefix="dataset-", dir=folder)
     try:
@@ -99,12 +100,12 @@ def collections_dataset(folder: Path, embedding: str) -> Iterator[CollectionsDat
         shutil.rmtree(made, ignore_errors=True)
 
 
-def say(text: str) -> None:
-    """Progress, on standard error."""
+def log(text: str) -> None:
+    """Print progress on standard error."""
     print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
 
 
-def progress(what: str, done: int, total: int) -> None:
-    """The same, at every few hundred."""
+def log_progress(what: str, done: int, total: int) -> None:
+    """Print progress at every few hundred."""
     if done and (done == total or done % _EVERY < _STEP):
-        say(f"{what} {done} of {total}")
+        log(f"{what} {done} of {total}")

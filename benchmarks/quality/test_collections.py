@@ -1,4 +1,4 @@
-"""The test collections: documents, questions and qrels of one folder each, and what was measured before."""
+"""The test collections: documents, questions and qrels of one folder each, and the recorded figures."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Collection:
     queries: tuple[tuple[str, str, Mapping[str, int]], ...]
     """Id, text, and grades by source path."""
 
-    def questions(self, scope: Scope, base_id: str) -> list[JudgedQuery]:
-        """The questions, judged by the ids that the documents have in a base."""
+    def judge_queries(self, scope: Scope, base_id: str) -> list[JudgedQuery]:
+        """Return the questions with grades by the ids that the documents have in a base."""
         return [
             JudgedQuery(
                 name, text, {item_id(scope, base_id, derive_item_source(path)): grade for path, grade in grades.items()}
@@ -46,7 +46,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a collection scored before; `figures` are nDCG@10 by setting."""
+    """Recorded figures of a collection: nDCG@10 by setting."""
 
     name: str
     language: str
@@ -60,8 +60,8 @@ class Baseline:
 
 
 @cache
-def baselines() -> dict[str, Baseline]:
-    """Recorded figures by collection, in the order of the table."""
+def read_baselines() -> dict[str, Baseline]:
+    """Read the recorded figures by collection, in the order of the table."""
     table: dict[str, Any] = json.loads(BASELINES.read_text(encoding="utf-8"))
     names = table["columns"][3:]
     return {
@@ -70,8 +70,8 @@ def baselines() -> dict[str, Baseline]:
     }
 
 
-def unrecorded(name: str) -> Baseline:
-    """Stands for a collection that nothing was recorded of."""
+def make_empty_baseline(name: str) -> Baseline:
+    """Return a baseline without figures, for a collection that has none."""
     return Baseline(name, "", "", defaultdict(lambda: math.nan))
 
 

@@ -1,6 +1,6 @@
-"""haiku.rag's part in `rivals`, as a process: `FOLDER ENDPOINT` and, when it starts, the passages as a line of JSON.
+"""haiku.rag as a worker of `rivals`: `FOLDER ENDPOINT` on the command line, and the passages as its first request.
 
-It runs in `.venv-rivals`. The passages are the very ones that the project has, so that what is compared is the search.
+It runs in `.venv-rivals`. The passages are the project's own, so that only the search differs.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from benchmarks.rivals.worker import serve
 DIMENSIONS: Final = 384
 
 
-def configuration(endpoint: str) -> AppConfig:
-    """All at its defaults but the embedding model, which is the project's behind an OpenAI-compatible endpoint."""
+def build_configuration(endpoint: str) -> AppConfig:
+    """Return the defaults but for the embedding model: the project's, behind an OpenAI-compatible endpoint."""
     model = {
         "provider": "openai",
         "name": "multilingual-e5-small",
@@ -34,22 +34,22 @@ def configuration(endpoint: str) -> AppConfig:
     return AppConfig.model_validate({"embeddings": {"model": model}})
 
 
-class Base:
-    """An open database of haiku.rag, on an event loop of its own."""
+class Database:
+    """An open database of haiku.rag on an event loop of its own."""
 
     def __init__(self, folder: Path, endpoint: str) -> None:
         self._runner = asyncio.Runner()
-        self._client: Any = HaikuRAG(folder / "rival.lancedb", config=configuration(endpoint), create=True)
+        self._client: Any = HaikuRAG(folder / "rival.lancedb", config=build_configuration(endpoint), create=True)
         self._runner.run(self._client.__aenter__())
 
-    def act(self, about: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
-        """Take in documents, or answer a question with the documents that its chunks are from, best first."""
-        if "documents" in about:
-            return self._runner.run(self._import(about["documents"]))
-        return self._runner.run(self._search(about["query"], about["limit"]))
+    def handle(self, request: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+        """Import documents, or answer a question with the documents of its chunks, best first."""
+        if "documents" in request:
+            return self._runner.run(self._import(request["documents"]))
+        return self._runner.run(self._search(request["query"], request["limit"]))
 
     async def _import(self, documents: dict[str, list[dict[str, Any]]]) -> int:
-        made = [_document(uri, passages) for uri, passages in documents.items()]
+        made = [_build_document(uri, passages) for uri, passages in documents.items()]
         return len(await self._client.import_documents(made))
 
     async def _search(self, query: str, limit: int) -> list[str]:
@@ -57,7 +57,7 @@ class Base:
         return list(dict.fromkeys(one.document_uri for one in found))
 
 
-def _document(uri: str, passages: list[dict[str, Any]]) -> DocumentImport:
+def _build_document(uri: str, passages: list[dict[str, Any]]) -> DocumentImport:
     text = DoclingDocument(name=uri)
     for passage in passages:
         text.add_text(label="text", text=passage["text"])
@@ -69,4 +69,4 @@ def _document(uri: str, passages: list[dict[str, Any]]) -> DocumentImport:
 
 
 if __name__ == "__main__":
-    serve(Base(Path(sys.argv[1]), sys.argv[2]).act)
+    serve(Database(Path(sys.argv[1]), sys.argv[2]).handle)

@@ -1,4 +1,4 @@
-"""The project's own part in `rivals`, as a process: `search DATASET`, or `protocol` with a tool that does nothing."""
+"""This project as a worker of `rivals`: `search DATASET`, or `protocol` with a tool that does nothing."""
 
 from __future__ import annotations
 
@@ -26,30 +26,32 @@ from search_knowledge.tool import Access, CallContext, KnowledgeTool
 FOREVER: Final = 1e12
 
 
-class Nothing:
-    """Finds nothing, at once."""
+class EmptyService:
+    """A service that finds nothing."""
 
     async def search(self, scopes: Sequence[Scope], request: SearchRequest) -> SearchAnswer:
-        """No results."""
+        """Return no results."""
         del scopes
         return SearchAnswer(request.mode, request.alpha, ())
 
     async def read(self, scopes: Sequence[Scope], request: object) -> ReadAnswer:
-        """Nobody asks for it."""
+        """Not needed: only searches are sent."""
         raise NotImplementedError
 
 
-def searching(uri: str) -> Act:
-    """The whole function over a dataset."""
-    handler = Handler(Settings(uri, LOCAL, ON), _logger())
+def build_search(uri: str) -> Act:
+    """Return the whole function over a dataset."""
+    handler = Handler(Settings(uri, LOCAL, ON), _make_logger())
     handler.prepare()
     return handler
 
 
-def protocol() -> Act:
-    """Everything but the search, call_log and checks of the caller included."""
+def build_protocol() -> Act:
+    """Return everything but the search, with the call log and the checks of the caller."""
     access = Access(ClaimNames(), DEFAULT_REQUIRED_SCOPE)
-    server = ProtocolServer(KnowledgeTool(Nothing, FixedSwitch(on=True), access, CallLog(_logger())), listed=True)
+    server = ProtocolServer(
+        KnowledgeTool(EmptyService, FixedSwitch(on=True), access, CallLog(_make_logger())), listed=True
+    )
 
     def answer(event: object) -> dict[str, Any]:
         request = read_event(event)
@@ -58,9 +60,9 @@ def protocol() -> Act:
     return answer
 
 
-def _logger() -> Logger:
+def _make_logger() -> Logger:
     return Logger(service="rivals", stream=io.StringIO())
 
 
 if __name__ == "__main__":
-    serve(searching(sys.argv[2]) if sys.argv[1] == "search" else protocol())
+    serve(build_search(sys.argv[2]) if sys.argv[1] == "search" else build_protocol())

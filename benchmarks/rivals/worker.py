@@ -1,6 +1,6 @@
-"""A contestant's process: it does one thing for each line that it is sent, and tells how long that took.
+"""Worker processes: each handles one request a line, and replies with the time that it took.
 
-Of the standard library only, as contestants run in environments of their own.
+Standard library only, as workers run in environments of their own.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Act = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """What came of one line: milliseconds, and the answer or the class and words of an exception."""
+class Reply:
+    """The reply to one request: milliseconds, and the answer or the class and message of an exception."""
 
     milliseconds: float
     answer: Any
@@ -35,7 +35,7 @@ class Worker:
 
     def __init__(self, python: Path, module: str, arguments: Sequence[str] = (), path: Sequence[Path] = ()) -> None:
         command = [str(python), "-m", f"benchmarks.{module}", *arguments]
-        environment = {**_surroundings(), "PYTHONPATH": os.pathsep.join(map(str, [ROOT, *path]))}
+        environment = {**_build_environment(), "PYTHONPATH": os.pathsep.join(map(str, [ROOT, *path]))}
         self._process = subprocess.Popen(  # noqa: S603 - spelled out above
             command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -46,35 +46,35 @@ class Worker:
     def __exit__(self, *exception: object) -> None:
         self._process.communicate(timeout=STOP_SECONDS)
 
-    def ask(self, about: object) -> Turn:
-        """Have it do one thing; raises `RuntimeError` if the process is gone."""
+    def ask(self, request: object) -> Reply:
+        """Send a request and wait for its reply; raises `RuntimeError` if the process has ended."""
         if self._process.stdin is None or self._process.stdout is None:
-            raise RuntimeError("the contestant has no pipes")
-        print(json.dumps(about), file=self._process.stdin, flush=True)
+            raise RuntimeError("the worker has no pipes")
+        print(json.dumps(request), file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError("the contestant is gone; what it said is above")
-        return Turn(**json.loads(line))
+            raise RuntimeError("the worker has ended; its output is above")
+        return Reply(**json.loads(line))
 
 
 def serve(act: Act) -> None:
-    """In the contestant's process: answer lines until there are no more; whatever it prints goes to the log."""
+    """Reply to requests until standard input ends; everything else that the worker prints goes to standard error."""
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as output:
         os.dup2(2, 1)
         for line in sys.stdin:
-            print(json.dumps(_timed(act, json.loads(line))), file=output, flush=True)
+            print(json.dumps(_time_call(act, json.loads(line))), file=output, flush=True)
 
 
-def _timed(act: Act, about: object) -> Mapping[str, Any]:
+def _time_call(act: Act, request: object) -> Mapping[str, Any]:
     answer, error = None, ""
     began = time.perf_counter()
     try:
-        answer = act(about)
-    except Exception as fault:  # noqa: BLE001 - a contestant that fails is a finding
+        answer = act(request)
+    except Exception as fault:  # noqa: BLE001 - a failure is reported to the parent process
         error = f"{type(fault).__name__}: {fault}"
     return {"milliseconds": 1000 * (time.perf_counter() - began), "answer": answer, "error": error}
 
 
-def _surroundings() -> dict[str, str]:
-    """One thread for the model, as in the function, and nobody asks the network for anything."""
+def _build_environment() -> dict[str, str]:
+    """Give the model one thread, as in the function, and keep libraries from using the network."""
     return {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "LOGFIRE_IGNORE_NO_CONFIG": "1"}

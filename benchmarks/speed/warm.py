@@ -1,8 +1,8 @@
-"""What the tool adds to a warm call: the whole handler against what it cannot do without.
+"""Overhead of a warm call: the whole handler against the libraries that it cannot do without.
 
-A query is held against its two LanceDB queries and the embedding of its question, a read against fetching one row by
-its indexed address, `tools/list` against the SDK's session manager alone. Both sides take turns in one process over
-the same data, each turn with a question or an item of its own.
+A query is compared with its two LanceDB queries and the embedding of its question, a read with fetching one row by its
+indexed address, `tools/list` with the SDK's session manager alone. Tool and baseline take turns in one process over the
+same data, each turn with a question or an item of its own.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from benchmarks.speed.baseline import BareManager, BareTable
+from benchmarks.speed.baseline import BaselineSessionManager, BaselineTable
 from benchmarks.support.calls import member_of, require_answer
-from benchmarks.support.figures import Figure, spread
-from benchmarks.support.synthetic import dataset, item, item_count
-from benchmarks.support.texts import questions, vectors
+from benchmarks.support.figures import Figure, format_spread
+from benchmarks.support.synthetic import count_items, make_dataset, name_item
+from benchmarks.support.texts import draw_questions, draw_vectors
 from knowledge.embedding.base import EmbeddingProvider, Vectors
 from knowledge.embedding.providers import LOCAL, provider
 from knowledge.search.analysis import analyze_query
 from knowledge.store.schema import current_address
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
-from tests.support.front_door import Context, logger, request, rest_event, stateless, tool_call
+from tests.support.calls import Context, logger, request, rest_event, stateless, tool_call
 
 PART: Final = "warm"
 PASSAGES: Final = 10_000
@@ -44,90 +44,94 @@ _HEADERS: Final = {"content-type": "application/json", "accept": "application/js
 _CALLER: Final = member_of(TEAM)
 
 Turn = Callable[[], float]
-"""Does one thing and returns the seconds that it took."""
+"""Runs one operation and returns the seconds that it took."""
 Turns = tuple[Turn, Turn]
-"""The tool's, and the bare side's."""
+"""The tool's, and the baseline's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Race:
-    """Two sides of one comparison, and how many times the bare one the tool may take."""
+class Comparison:
+    """One comparison: pairs of turns, and how many times the baseline's median the tool may take."""
 
     name: str
     most: float | None
     turns: Iterator[Turns]
 
-    def figure(self) -> Figure:
-        """Let them take turns."""
-        ours, bare = [], []
+    def measure(self) -> Figure:
+        """Run all turns and compare the medians."""
+        ours, baseline = [], []
         for number in range(TURNS):
             tool, alone = next(self.turns)
-            # Neither side is always the one that finds the processor's caches as the other left them.
+            # They alternate in being first, so that the state of the processor's caches favours neither.
             times = [tool(), alone()] if number % 2 else [alone(), tool()][::-1]
             if number >= WARM_UP:
                 ours.append(1000 * times[0])
-                bare.append(1000 * times[1])
-        ratio = statistics.median(ours) / statistics.median(bare)
-        return Figure(PART, self.name, self.most, ratio, "×", f"tool {spread(ours)}, bare {spread(bare)}")
+                baseline.append(1000 * times[1])
+        ratio = statistics.median(ours) / statistics.median(baseline)
+        return Figure(
+            PART, self.name, self.most, ratio, "×", f"tool {format_spread(ours)}, baseline {format_spread(baseline)}"
+        )
 
 
 @dataclass(slots=True)
 class GivenVector:
-    """A provider that is given the next vector, so that the model costs nothing."""
+    """A provider that returns the vector it was given, so that the model costs nothing."""
 
     inner: EmbeddingProvider
     vector: Vectors
 
     @property
     def model(self) -> str:
-        """The dataset's."""
+        """The model of the dataset."""
         return self.inner.model
 
     @property
     def dimensions(self) -> int:
-        """The dataset's."""
+        """The dimensions of the dataset."""
         return self.inner.dimensions
 
     def embed_query(self, text: str) -> Vectors:
-        """The vector that was given."""
+        """Return the vector that was set last."""
         del text
         return self.vector
 
-    def tell(self, vector: Vectors) -> None:
-        """Set the next one."""
+    def set_vector(self, vector: Vectors) -> None:
+        """Set what `embed_query` returns."""
         self.vector = vector
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Nothing is published here."""
+        """Not needed: nothing is published here."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The tool and the bare libraries over one dataset, the latter on an event loop of their own."""
+    """The tool and the baseline over one dataset, the latter on an event loop of its own."""
 
     handler: Handler
     model: EmbeddingProvider
     runner: asyncio.Runner
-    table: BareTable
+    table: BaselineTable
 
-    def queries(self, asked: Sequence[str], tell: Callable[[Vectors], None], known: Vectors) -> Iterator[Turns]:
-        """Each time two questions that nobody asked before, one for each side."""
-        for ours, theirs, vector in zip(asked[::2], asked[1::2], known, strict=True):
-            tell(vector)
+    def pair_queries(
+        self, questions: Sequence[str], set_vector: Callable[[Vectors], None], known: Vectors
+    ) -> Iterator[Turns]:
+        """Yield turns with two new questions, one for each side."""
+        for ours, theirs, vector in zip(questions[::2], questions[1::2], known, strict=True):
+            set_vector(vector)
             terms = " ".join(analyze_query(theirs).terms)
-            yield self._call({"query": ours}), self._bare(partial(self._searched, terms, theirs))
+            yield self._time_call({"query": ours}), self._time_baseline(partial(self._search, terms, theirs))
 
-    def reads(self, seed: int = 0) -> Iterator[Turns]:
-        """Each time two items, one for each side."""
-        drawn, count = random.Random(seed), item_count(PASSAGES)
+    def pair_reads(self, seed: int = 0) -> Iterator[Turns]:
+        """Yield turns with two items, one for each side."""
+        drawn, count = random.Random(seed), count_items(PASSAGES)
         while True:
-            ours, theirs = (item(TEAM, drawn.randrange(count)) for _ in range(2))
-            row = partial(self.table.row, current_address(theirs, 0))
-            yield self._call({"knowledge_item_id": ours}), self._bare(row)
+            ours, theirs = (name_item(TEAM, drawn.randrange(count)) for _ in range(2))
+            row = partial(self.table.read_row, current_address(theirs, 0))
+            yield self._time_call({"knowledge_item_id": ours}), self._time_baseline(row)
 
-    def lists(self, manager: BareManager, *, new_era: bool) -> Iterator[Turns]:
-        """The same request again and again; it has no arguments."""
+    def pair_lists(self, manager: BaselineSessionManager, *, new_era: bool) -> Iterator[Turns]:
+        """Yield turns with the same request, which has no arguments."""
         message, headers = request("tools/list"), dict[str, str]()
         if new_era:
             message, headers = stateless(message)
@@ -135,15 +139,15 @@ class Sides:
         body = event["body"].encode()
         pairs = [(name.lower().encode(), value.encode()) for name, value in (_HEADERS | headers).items()]
         while True:
-            yield self._event(event), self._bare(lambda: manager.answer(body, pairs))
+            yield self._time_event(event), self._time_baseline(lambda: manager.answer(body, pairs))
 
-    async def _searched(self, terms: str, text: str) -> None:
+    async def _search(self, terms: str, text: str) -> None:
         await self.table.search(terms, asyncio.to_thread(self.model.embed_query, text))
 
-    def _call(self, arguments: Mapping[str, object]) -> Turn:
-        return self._event(rest_event(tool_call(arguments), authorizer=_CALLER))
+    def _time_call(self, arguments: Mapping[str, object]) -> Turn:
+        return self._time_event(rest_event(tool_call(arguments), authorizer=_CALLER))
 
-    def _event(self, event: Mapping[str, object]) -> Turn:
+    def _time_event(self, event: Mapping[str, object]) -> Turn:
         def turn() -> float:
             started = time.perf_counter()
             answer = self.handler(event, Context())
@@ -153,39 +157,41 @@ class Sides:
 
         return turn
 
-    def _bare(self, work: Callable[[], Awaitable[object]]) -> Turn:
-        async def timed() -> float:
+    def _time_baseline(self, work: Callable[[], Awaitable[object]]) -> Turn:
+        async def time_once() -> float:
             started = time.perf_counter()
             await work()
             return time.perf_counter() - started
 
-        return lambda: self.runner.run(timed())
+        return lambda: self.runner.run(time_once())
 
 
 def measure(folder: Path) -> list[Figure]:
-    """Overheads of a query, a read and `tools/list`."""
-    path, model = dataset(folder, {TEAM: PASSAGES}), provider(LOCAL)
-    asked, known = questions(folder, 4 * TURNS), vectors(folder, TURNS)
+    """Measure the overhead of a query, a read and `tools/list`."""
+    path, model = make_dataset(folder, {TEAM: PASSAGES}), provider(LOCAL)
+    questions, known = draw_questions(folder, 4 * TURNS), draw_vectors(folder, TURNS)
     given = GivenVector(model, known[0])
     with ExitStack() as stack:
         runner = stack.enter_context(asyncio.Runner())
         stack.enter_context(redirect_stdout(io.StringIO()))
-        table, manager = runner.run(BareTable.opened(path, TEAM)), BareManager()
+        table, manager = runner.run(BaselineTable.open(path, TEAM)), BaselineSessionManager()
         runner.run(manager.start())
-        whole, fast = (Sides(stack.enter_context(_handler(path, each)), each, runner, table) for each in (model, given))
-        races = [
-            Race("query", 1.25, whole.queries(asked[: 2 * TURNS], lambda _vector: None, known)),
-            Race("query, vector given", None, fast.queries(asked[2 * TURNS :], given.tell, known)),
-            Race("addressed read", 1.5, whole.reads()),
-            Race("tools/list", 1.5, whole.lists(manager, new_era=True)),
-            Race("tools/list, handshake era", 1.5, whole.lists(manager, new_era=False)),
+        whole, fast = (
+            Sides(stack.enter_context(_make_handler(path, each)), each, runner, table) for each in (model, given)
+        )
+        comparisons = [
+            Comparison("query", 1.25, whole.pair_queries(questions[: 2 * TURNS], lambda _vector: None, known)),
+            Comparison("query, vector given", None, fast.pair_queries(questions[2 * TURNS :], given.set_vector, known)),
+            Comparison("addressed read", 1.5, whole.pair_reads()),
+            Comparison("tools/list", 1.5, whole.pair_lists(manager, new_era=True)),
+            Comparison("tools/list, handshake era", 1.5, whole.pair_lists(manager, new_era=False)),
         ]
-        # As the function does once it is loaded.
+        # As the function does after loading.
         gc.collect()
         gc.freeze()
-        return [race.figure() for race in races]
+        return [one.measure() for one in comparisons]
 
 
-def _handler(path: Path, model: EmbeddingProvider) -> Handler:
-    """The whole handler, with its log and its metrics, which go nowhere."""
+def _make_handler(path: Path, model: EmbeddingProvider) -> Handler:
+    """Return the whole handler; its log and its metrics are written but not kept."""
     return Handler(Settings(uri=str(path), runtime_switch="on", metrics_namespace=PART), logger(), model)

@@ -1,4 +1,4 @@
-"""What a benchmark finds: one measured number each, beside what it should be, and the table of them."""
+"""The results of benchmarks: one measured number each, with its target, and the table of them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Figure:
 
     @property
     def passes(self) -> bool | None:
-        """Whether the target is kept; `None` where there is none."""
+        """Whether the target is met; `None` where there is none."""
         if self.target is None:
             return None
         return self.measured <= self.target if self.at_most else self.measured >= self.target
 
     def as_dict(self) -> dict[str, Any]:
-        """The figure as JSON has it, whatever kind of number was measured."""
+        """The figure as JSON, with a numpy number as a plain one."""
         passes = self.passes
         return {
             **asdict(self),
@@ -45,13 +45,20 @@ class Figure:
 
     def row(self) -> tuple[str, ...]:
         """The figure as a line of the table."""
-        bound = "" if self.target is None else f"{'≤' if self.at_most else '≥'} {number(self.target)}"
+        bound = "" if self.target is None else f"{'≤' if self.at_most else '≥'} {format_number(self.target)}"
         verdict = {True: "pass", False: "falls short", None: ""}[self.passes]
-        return (self.part, self.name, bound, f"{number(self.measured)} {self.unit}".strip(), self.detail, verdict)
+        return (
+            self.part,
+            self.name,
+            bound,
+            f"{format_number(self.measured)} {self.unit}".strip(),
+            self.detail,
+            verdict,
+        )
 
 
-def table(figures: Iterable[Figure]) -> str:
-    """All figures, one a line, in columns."""
+def format_table(figures: Iterable[Figure]) -> str:
+    """Format all figures in columns, one a line."""
     rows = [HEADS, *(figure.row() for figure in figures)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
     return "\n".join(
@@ -59,22 +66,22 @@ def table(figures: Iterable[Figure]) -> str:
     )
 
 
-def number(value: float) -> str:
-    """Three digits that count, whole thousands unbroken."""
+def format_number(value: float) -> str:
+    """Format a number with three significant digits, and a large one as a whole number."""
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"  # noqa: PLR2004 - three digits
 
 
-def spread(values: Sequence[float], unit: str = "ms") -> str:
-    """Median and the middle half of many values, as a detail says it."""
+def format_spread(values: Sequence[float], unit: str = "ms") -> str:
+    """Format the median and the quartiles of many values."""
     low, middle, high = statistics.quantiles(values, n=4)
-    return f"{number(middle)} {unit} ({number(low)}…{number(high)}, n={len(values)})"
+    return f"{format_number(middle)} {unit} ({format_number(low)}…{format_number(high)}, n={len(values)})"
 
 
-def machine() -> dict[str, str]:
-    """What the figures were taken on."""
+def describe_machine() -> dict[str, str]:
+    """Describe the machine and the versions that the figures were measured with."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
-        "processor": _processor(),
+        "processor": _find_processor(),
         "cores": str(os.cpu_count()),
         "memory": f"{memory:.1f} GiB",
         "system": f"{platform.system()} {platform.machine()}",
@@ -83,9 +90,9 @@ def machine() -> dict[str, str]:
     }
 
 
-def _processor() -> str:
-    """The processor's name where the system tells it."""
-    about = Path("/proc/cpuinfo")
-    lines = about.read_text(encoding="utf-8").splitlines() if about.is_file() else []
+def _find_processor() -> str:
+    """Return the processor's name, as far as the system has it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.is_file() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.processor() or "unknown")

@@ -1,4 +1,4 @@
-"""What LanceDB finds by itself, to compare with: one full-text index over whole texts, with an analyzer of its own."""
+"""A full-text index of LanceDB with one of its own analyzers, as the baseline of lexical search."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pyarrow as pa
 from lancedb.index import FTS
 
 from knowledge.store.lance import any_term
+from publish_knowledge.evaluation.metrics import compute_metrics
 
 DEPTH: Final = 128
-"""Texts asked for; more than are measured, because the other side may rank them again."""
+"""Texts requested; more than are measured, because the tool fuses and ranks as many."""
 
 ICU_ENGLISH: Final[Mapping[str, Any]] = {
     "base_tokenizer": "icu/split",
@@ -22,9 +23,9 @@ ICU_ENGLISH: Final[Mapping[str, Any]] = {
     "ascii_folding": True,
     "lower_case": True,
 }
-"""The best that one index over several languages does without knowing them."""
+"""The best analyzer that LanceDB has for one index over several languages."""
 
-AS_THEY_ARE: Final[Mapping[str, Any]] = {
+PREPARED_TERMS: Final[Mapping[str, Any]] = {
     "base_tokenizer": "whitespace",
     "stem": False,
     "remove_stop_words": False,
@@ -32,23 +33,29 @@ AS_THEY_ARE: Final[Mapping[str, Any]] = {
     "lower_case": False,
     "max_token_length": None,
 }
-"""For texts whose terms were prepared."""
+"""For texts that are terms of the tool's own analysis, between spaces."""
 
 
 class TextIndex:
-    """An index over texts by name."""
+    """A full-text index over texts with names."""
 
     def __init__(self, table: lancedb.AsyncTable) -> None:
         self._table = table
 
-    async def ranked(self, query: str) -> list[tuple[str, float]]:
-        """Names and BM25 scores, best first."""
+    async def rank(self, query: str) -> list[tuple[str, float]]:
+        """Return names and BM25 scores, best first."""
         found = self._table.query().nearest_to_text(any_term(query, "text")).select(["name", "_score"]).limit(DEPTH)
         return [(row["name"], row["_score"]) for row in (await found.to_arrow()).to_pylist()]
 
+    async def score(self, query: str, grades: Mapping[str, int]) -> float:
+        """nDCG@10 of a query."""
+        return compute_metrics([name for name, _ in await self.rank(query)], grades).ndcg
 
-async def text_index(uri: str, name: str, texts: Iterable[tuple[str, str]], analyzer: Mapping[str, Any]) -> TextIndex:
-    """Index texts, given as pairs of name and text, in a database of their own."""
+
+async def build_text_index(
+    uri: str, name: str, texts: Iterable[tuple[str, str]], analyzer: Mapping[str, Any]
+) -> TextIndex:
+    """Index texts, given as pairs of name and text, in a table of their own."""
     rows: Sequence[tuple[str, str]] = list(texts)
     connection = await lancedb.connect_async(uri)
     data = pa.table({"name": [row[0] for row in rows], "text": [row[1] for row in rows]})

@@ -1,4 +1,4 @@
-"""Which of the machine's processors a measurement has."""
+"""Control which processors a measurement may use."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def one_processor() -> Iterator[None]:
-    """This process, and what it starts meanwhile, have one processor, as a function of 1,769 MB has."""
+def pin_to_one_processor() -> Iterator[None]:
+    """Pin this process, and those started in the block, to one processor, which a function of 1,769 MB has."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})
     try:

@@ -1,7 +1,7 @@
-"""Made-up texts, questions and vectors with the statistics of real ones: those of the sample base in `examples/`.
+"""Synthetic texts, questions and vectors with the statistics of the sample base in `examples/`.
 
-Texts are composed of its words, as often as they occur, half of them from one passage, so that each has a topic.
-Vectors are the passages' own, with seeded noise.
+Texts are drawn from its words, with their frequencies, half of them from one passage, so that each has a topic. Vectors
+are those of the passages with seeded noise.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _PIECE: Final = re.compile(r"[^。、！？\s]+[。、！？]?")
 _WORDS: Final = (40, 120)
 """Fewest and most words of a passage: 250 to 750 characters of English."""
 _PIECES: Final = (6, 20)
-"""The same for scripts without blanks, in pieces between marks."""
-_ASKED: Final = (3, 8)
+"""The same for scripts without spaces, in pieces between punctuation marks."""
+_QUESTION_WORDS: Final = (3, 8)
 
 _RARE: Final = 1 / 30
-"""Share of words that get a number, so that a larger scope has more distinct words, as real ones have."""
+"""Share of words that get a number, so that a larger scope has more distinct words, as real text has."""
 _RARE_NUMBERS: Final = 1_000_000
 
-_OTHER: Final = 0.35
-_NOISE: Final = 0.4
+_OTHER_WEIGHT: Final = 0.35
+_NOISE_WEIGHT: Final = 0.4
 """Weights of another topic's vector and of a random direction, added to a topic's own."""
 
 
@@ -57,70 +57,70 @@ class Topic:
     vector: Vectors
 
     @property
-    def spaced(self) -> bool:
-        """Whether blanks stand between words."""
+    def is_spaced(self) -> bool:
+        """Whether words are separated by spaces."""
         return self.language not in _UNSPACED
 
-    def joined(self, words: Sequence[str]) -> str:
-        """A text of these words."""
-        return (" " if self.spaced else "").join(words)
+    def join(self, words: Sequence[str]) -> str:
+        """Join words to a text."""
+        return (" " if self.is_spaced else "").join(words)
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """All topics, and each language's words as often as they occur. `embedding` names the provider of the vectors."""
+    """All topics, and each language's words with repetitions. `embedding` names the provider of the vectors."""
 
     embedding: str
     topics: tuple[Topic, ...]
     words: Mapping[str, Sequence[str]]
 
-    def text(self, topic: Topic, drawn: random.Random) -> str:
-        """A passage's text: half of the topic's words, half of its language's."""
-        count = drawn.randint(*(_WORDS if topic.spaced else _PIECES))
+    def draw_text(self, topic: Topic, drawn: random.Random) -> str:
+        """Draw a passage's text: half of its words from the topic, half from the topic's language."""
+        count = drawn.randint(*(_WORDS if topic.is_spaced else _PIECES))
         half = count // 2
         words = drawn.choices(topic.words, k=half) + drawn.choices(self.words[topic.language], k=count - half)
         drawn.shuffle(words)
-        return topic.joined([_rare(word, drawn) if drawn.random() < _RARE else word for word in words]) + "\n"
+        return topic.join([_number_word(word, drawn) if drawn.random() < _RARE else word for word in words]) + "\n"
 
-    def question(self, drawn: random.Random) -> str:
-        """Some words in a row from a topic, and one more; without blanks one piece."""
+    def draw_question(self, drawn: random.Random) -> str:
+        """Draw some consecutive words of a topic and one more; in scripts without spaces one piece."""
         topic = drawn.choice(self.topics)
-        if not topic.spaced:
+        if not topic.is_spaced:
             return drawn.choice(topic.words)
-        size = drawn.randint(*_ASKED)
+        size = drawn.randint(*_QUESTION_WORDS)
         start = drawn.randrange(max(1, len(topic.words) - size))
-        return topic.joined([*topic.words[start : start + size], drawn.choice(topic.words)])
+        return topic.join([*topic.words[start : start + size], drawn.choice(topic.words)])
 
-    def vector(self, topic: Topic, drawn: np.random.Generator) -> Vectors:
-        """Shape (dimensions,), of length 1: near the topic's own."""
+    def draw_vector(self, topic: Topic, drawn: np.random.Generator) -> Vectors:
+        """Draw a unit vector of shape (dimensions,) near the topic's own."""
         other = self.topics[drawn.integers(len(self.topics))].vector
         noise = drawn.standard_normal(len(topic.vector)) / len(topic.vector) ** 0.5
-        found = topic.vector + _OTHER * other + _NOISE * noise
+        found = topic.vector + _OTHER_WEIGHT * other + _NOISE_WEIGHT * noise
         return np.asarray(found / np.linalg.norm(found), dtype=np.float32)
 
 
-def questions(folder: Path, count: int, seed: int = 0, embedding: str = LOCAL) -> list[str]:
-    """Different questions."""
-    known, drawn, found = sample(folder, embedding), random.Random(seed), dict[str, None]()
+def draw_questions(folder: Path, count: int, seed: int = 0, embedding: str = LOCAL) -> list[str]:
+    """Draw distinct questions."""
+    known, drawn, found = load_sample(folder, embedding), random.Random(seed), dict[str, None]()
     while len(found) < count:
-        found[known.question(drawn)] = None
+        found[known.draw_question(drawn)] = None
     return list(found)
 
 
-def vectors(folder: Path, count: int, seed: int = 0, embedding: str = LOCAL) -> Vectors:
-    """Shape (count, dimensions): vectors for questions, where embedding them should cost nothing."""
-    known, drawn = sample(folder, embedding), np.random.default_rng(seed)
+def draw_vectors(folder: Path, count: int, seed: int = 0, embedding: str = LOCAL) -> Vectors:
+    """Draw vectors of questions, shape (count, dimensions), where embedding must cost nothing."""
+    known, drawn = load_sample(folder, embedding), np.random.default_rng(seed)
     topics = [known.topics[position] for position in drawn.integers(len(known.topics), size=count)]
-    return np.stack([known.vector(topic, drawn) for topic in topics])
+    return np.stack([known.draw_vector(topic, drawn) for topic in topics])
 
 
 @cache
-def sample(folder: Path, embedding: str = LOCAL) -> Sample:
-    """The sample base; its vectors are made once and kept in `folder`."""
+def load_sample(folder: Path, embedding: str = LOCAL) -> Sample:
+    """Load the sample base; its vectors are computed once and kept in `folder`."""
     model = provider(embedding)
     parts = [
         (document, passage)
-        for document in documents_of_sample()
+        for document in load_sample_documents()
         for passage in split_text(document.text, document.kind)
     ]
     embedder = Embedder(select_passage_provider(model), VectorCache(folder, model.model, model.dimensions))
@@ -133,8 +133,8 @@ def sample(folder: Path, embedding: str = LOCAL) -> Sample:
     return Sample(embedding, topics, words)
 
 
-def documents_of_sample() -> tuple[Document, ...]:
-    """The sample base as publishing reads it."""
+def load_sample_documents() -> tuple[Document, ...]:
+    """Load the sample base as the publisher reads it."""
     return load_documents(find_files(sorted(path for path in _EXAMPLES.iterdir() if path.is_dir()))).documents
 
 
@@ -148,5 +148,5 @@ def _words(text: str, language: str) -> Iterator[str]:
     return (word for word in found if any(map(str.isalnum, word)))
 
 
-def _rare(word: str, drawn: random.Random) -> str:
+def _number_word(word: str, drawn: random.Random) -> str:
     return f"{word.strip('.,;:!?。、')}-{int(_RARE_NUMBERS ** drawn.random())}"

@@ -19,7 +19,7 @@ from authorizer.signing_keys import IssuerKeys
 from authorizer.tokens import TokenVerifier
 
 _KEY_DIGITS: Final = 16
-"""Hex digits of the caller's key, made as in the tool's log, so that the gateway's log can be laid beside it."""
+"""Hex digits of the caller's key, computed as in the tool's log, so that the gateway's log can be joined with it."""
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -73,14 +73,14 @@ def _caller_key(owner_id: str) -> str:
 
 
 def compose(environ: Mapping[str, str]) -> Callable[..., Answer]:
-    """The handler that environment variables make; with wrong ones it answers every event with a fault."""
+    """Build the handler from environment variables; with wrong ones it fails for every event."""
     try:
         return Authorizer(settings_from(environ))
     except ValueError as error:
         reason = str(error)
 
     def refuse(_event: object, _context: object = None) -> Answer:
-        # Nobody is let in, and the log says why at every event.
+        # Every call is refused, and the log says why each time.
         _LOG.error("settings are wrong", extra={"reason": reason})
         raise RuntimeError(reason)
 

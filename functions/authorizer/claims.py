@@ -1,7 +1,7 @@
-"""From a token's claims to the flat texts that a gateway can carry to the tool.
+"""Turn a token's claims into the flat texts that a gateway can pass to the tool.
 
-Their names are fixed, whatever the issuer calls its claims, so that only this side has to be configured. Teams travel
-as a JSON array, the only form that is never ambiguous. What a claim's value means is `knowledge.claims`' to say.
+Their names are fixed, whatever the issuer calls its claims, so that only this side has to be configured. Teams are
+passed as a JSON array, the only form that is never ambiguous. `knowledge.claims` defines what a claim's value means.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from knowledge.claims import (
 )
 
 PERMISSION: Final = "knowledge:read"
-"""What the tool calls the right to read; issuers that cannot write it so have another name for it."""
+"""The tool's name of the permission to read; an issuer may have another name for it."""
 
 MAX_CONTEXT_BYTES: Final = 7000
-"""The gateway takes an answer of 8 kB, policy included."""
+"""The gateway accepts an answer of 8 kB, policy included."""
 
 _OTHER_CLIENT_CLAIM: Final = "azp"
 
@@ -50,12 +50,12 @@ def context_of(claims: Claims, settings: Settings) -> dict[str, str]:
     except AmbiguousClaimError as error:
         raise RefusedCallerError(str(error)) from None
     if len(json.dumps(context)) > MAX_CONTEXT_BYTES:
-        raise RefusedCallerError("the claims are larger than the gateway can carry")
+        raise RefusedCallerError("the claims are larger than the gateway can pass on")
     return context
 
 
 def usage_key(claims: Claims, context: Mapping[str, str], names: ClaimNames, keys: UsageKeys) -> str:
-    """The API key on which the call counts: the caller's own, else its tier's; empty if there is none."""
+    """The API key that counts the call: the caller's own, else its tier's; empty if there is none."""
     own = read_text(claims.get(names.usage_key)) or keys.by_owner.get(context["sub"], "")
     return own or keys.by_tier.get(context["tier"], "") or keys.by_tier.get(FREE_TIER, "")
 

@@ -1,9 +1,9 @@
-"""What can go wrong in the authorizer, and what the gateway makes of it.
+"""The authorizer's failures, and the gateway's status for each.
 
     AuthorizerError
     ├── RefusedTokenError       no token, or a bad one          401
     ├── RefusedCallerError      a valid token without a right  403
-    └── IssuerUnavailableError  the token cannot be judged      500
+    └── IssuerUnavailableError  the token cannot be verified    500
 
 Messages say which rule failed and are logged; none quotes the token.
 """
@@ -16,7 +16,7 @@ class AuthorizerError(Exception):
 
 
 class RefusedTokenError(AuthorizerError):
-    """The request carries no token, or one that does not hold."""
+    """The request has no token, or an invalid one."""
 
 
 class RefusedCallerError(AuthorizerError):
@@ -24,4 +24,4 @@ class RefusedCallerError(AuthorizerError):
 
 
 class IssuerUnavailableError(AuthorizerError):
-    """The issuer's keys cannot be had, so that nothing can be said of the token."""
+    """The issuer's keys cannot be fetched, so that the token cannot be verified."""

@@ -18,7 +18,7 @@ _PATH: Final = "mcp"
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerRequest:
-    """What one request asks of the authorizer: the token, the URL that was called, and the method to allow or deny."""
+    """One request to the authorizer: the token, the URL that was called, and the method to allow or deny."""
 
     token: str
     resource: str
@@ -27,11 +27,11 @@ class AuthorizerRequest:
 
 def read_request(event: Mapping[str, Any]) -> AuthorizerRequest:
     """The request in an event; raises `RefusedTokenError` unless it has exactly one bearer token."""
-    about = event["requestContext"]
+    context = event["requestContext"]
     return AuthorizerRequest(
         token=_token(list(_authorizations(event))),
-        # The gateway's own words, not the caller's Host header: it answers under its own names only.
-        resource=f"https://{about['domainName']}/{about['stage']}/{_PATH}",
+        # The gateway's own host name, not the caller's Host header.
+        resource=f"https://{context['domainName']}/{context['stage']}/{_PATH}",
         method_arn=event["methodArn"],
     )
 
@@ -43,7 +43,7 @@ def policy(
     context: Mapping[str, str],
     usage_key: str,
 ) -> dict[str, Any]:
-    """The gateway's answer: it may or may not call the one method that was asked for."""
+    """The answer to the gateway: allow or deny the one method that was requested."""
     statement = {"Action": "execute-api:Invoke", "Effect": effect, "Resource": request.method_arn}
     answer: dict[str, Any] = {
         "principalId": principal,
@@ -54,7 +54,7 @@ def policy(
 
 
 def _authorizations(event: Mapping[str, Any]) -> Iterator[str]:
-    """Every value of the header, under whatever spelling of its name; only the second form shows repeats."""
+    """All values of the header, whatever the case of its name; only the second form has repeated ones."""
     repeated = event.get("multiValueHeaders") or {name: [value] for name, value in (event.get("headers") or {}).items()}
     for name, values in repeated.items():
         if name.lower() == "authorization":
@@ -67,5 +67,5 @@ def _token(authorizations: list[str]) -> str:
         raise RefusedTokenError(msg)
     found = _BEARER.fullmatch(authorizations[0]) if len(authorizations[0]) <= MAX_TOKEN_CHARS else None
     if found is None:
-        raise RefusedTokenError("the Authorization header holds no bearer token")
+        raise RefusedTokenError("the Authorization header has no bearer token")
     return found[1]

@@ -23,7 +23,7 @@ class UsageKeys:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that the authorizer is configured with.
+    """The configuration of the authorizer.
 
     `resource` is the URL that a token must name as its audience; empty means the address at which the gateway was
     called. `client_ids` are accepted in place of an audience from tokens that have none.
@@ -39,7 +39,7 @@ class Settings:
 
 
 def settings_from(environ: Mapping[str, str]) -> Settings:
-    """The settings that environment variables make; empty counts as missing. Raises `ValueError` for a wrong one."""
+    """Read the settings from environment variables; empty ones count as missing. Raises `ValueError`."""
     given = {name: value for name, value in environ.items() if value}
     usual = Settings("")
     return Settings(
@@ -54,7 +54,7 @@ def settings_from(environ: Mapping[str, str]) -> Settings:
 
 
 def is_secure(url: str) -> bool:
-    """Whether keys may be fetched from there: over TLS, or from this very machine."""
+    """Whether keys may be fetched from a URL: over TLS, or from this machine."""
     parts = urlsplit(url)
     return bool(parts.hostname) and (
         parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)

@@ -1,4 +1,4 @@
-"""The issuer's signing keys: found by OIDC discovery, remembered, and fetched again when an unknown one turns up."""
+"""The issuer's signing keys: found by OIDC discovery, cached, and fetched again for an unknown key id."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from authorizer.errors import IssuerUnavailableError
 from authorizer.settings import is_secure
 
 KEYS_SECONDS: Final = 3600.0
-"""How long keys are trusted without asking again: so long may a key that the issuer withdrew still open the request."""
+"""How long keys are cached: a key that the issuer has withdrawn is accepted for so long."""
 
 REFETCHES: Final = 5
 REFETCH_WINDOW_SECONDS: Final = 60.0
-"""Fetches for unknown keys within a window: a rotation is seen at once, and made-up key ids cannot flood the issuer."""
+"""Fetches for unknown keys within a window: a rotation shows at once, and invented key ids cannot flood the issuer."""
 
 FETCH_SECONDS: Final = 3.0
 """Two fetches of this length fit in the authorizer's own time."""
@@ -36,7 +36,7 @@ def fetch_json(url: str) -> object:
     with urllib.request.urlopen(request, timeout=FETCH_SECONDS) as response:  # noqa: S310 - as above
         data = response.read(MAX_DOCUMENT_BYTES + 1)
         if not is_secure(response.url):
-            raise ValueError("it redirects to a place without TLS")
+            raise ValueError("it redirects to an address without TLS")
     if len(data) > MAX_DOCUMENT_BYTES:
         raise ValueError("the document is too large")
     return json.loads(data)
@@ -76,13 +76,13 @@ class IssuerKeys:
             raise IssuerUnavailableError("the discovery document names another issuer than the setting ISSUER")
         keys = self._document(str(metadata.get("jwks_uri"))).get("keys")
         if not isinstance(keys, list):
-            raise IssuerUnavailableError("the key set holds no list of keys")
+            raise IssuerUnavailableError("the key set has no list of keys")
         self._keys = [key for key in keys if isinstance(key, dict)]
         self._good_until = self._clock() + KEYS_SECONDS
 
     def _document(self, url: str) -> Mapping[str, Any]:
         if not is_secure(url):
-            raise IssuerUnavailableError("the discovery document points to a place without TLS")
+            raise IssuerUnavailableError("the discovery document names an address without TLS")
         try:
             found = self._fetch(url)
         except (OSError, HTTPException, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Whether a token holds: signature, issuer, audience, times; by the issuer's keys and asymmetric algorithms alone."""
+"""Verify a token: signature, issuer, audience, times; with the issuer's keys and asymmetric algorithms alone."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import jwt
 from authorizer.errors import RefusedTokenError
 from authorizer.signing_keys import IssuerKeys, Jwk
 
-# By key type, so that a key serves its own kind of algorithm only. `none` and the HMAC family, for which a public key
-# would be the secret, are in no list.
+# By key type, so that a key is used with its own kind of algorithm only. `none` and HMAC, for which a public key would
+# be the secret, are in no list.
 ALGORITHMS: Final[Mapping[str, tuple[str, ...]]] = {
     "RSA": ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     "EC": ("ES256", "ES384", "ES512"),
@@ -19,10 +19,10 @@ ALGORITHMS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 LEEWAY_SECONDS: Final = 30
-"""What two clocks may differ by."""
+"""How much two clocks may differ."""
 
 _FAULTS: Final = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
-"""What the library raises for tokens that are no tokens, infinite times and bottomless JSON included."""
+"""What the library raises for malformed tokens, with infinite times or deeply nested JSON among them."""
 
 Claims = Mapping[str, Any]
 
@@ -36,9 +36,9 @@ class TokenVerifier:
         self._client_ids = client_ids
 
     def claims(self, token: str, audiences: Iterable[str]) -> Claims:
-        """The claims of a token that holds.
+        """The claims of a valid token.
 
-        Raises `RefusedTokenError` for one that does not, and `IssuerUnavailableError` if that cannot be decided.
+        Raises `RefusedTokenError` for an invalid one, and `IssuerUnavailableError` if it cannot be verified.
         """
         algorithm, key_id = _header(token)
         keys = [key for key in self._keys.candidates(key_id) if _serves(key, algorithm)]
@@ -57,7 +57,7 @@ class TokenVerifier:
                 algorithms=[algorithm],
                 issuer=self._issuer,
                 leeway=LEEWAY_SECONDS,
-                # The audience is checked below: which one is right depends on what else the token says.
+                # The audience is checked below: the right one depends on the other claims.
                 options={"require": ["exp", "iss"], "verify_aud": False, "verify_sub": False},
             )
         except _FAULTS as error:

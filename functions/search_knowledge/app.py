@@ -1,7 +1,7 @@
 """The composition root of the server: `handler` is what Lambda calls.
 
-Importing this module composes the function from the environment and opens nothing. What is wrong with the settings is
-the answer to a call, not a crash at import.
+Importing this module composes the function from the environment and opens nothing. A wrong setting
+is the answer to a call, not an error at import.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from search_knowledge.startup import LAMBDA_MARK, around_snapshots, begin_loadin
 if LAMBDA_MARK in os.environ:
     begin_loading()
 
-# These need no library that has to be unpacked, so they are imported while the others are.
+# These need no packed library, so they are imported while the libraries are unpacked.
 from aws_lambda_powertools import Logger
 
 from search_knowledge.call_log import CallLog
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from knowledge.store.dataset import Dataset
 
 DEADLINE_SECONDS: Final = 25.0
-"""Below the gateway's 29 s, which also count the start of a cold function."""
+"""Below the gateway's 29 s, which include the start of a cold function."""
 
 MARGIN_SECONDS: Final = 1.0
-"""Kept of Lambda's own time for writing the answer."""
+"""Reserved from Lambda's remaining time for writing the answer."""
 
 
 class SetupError(StorageUnavailableError):
@@ -127,11 +127,11 @@ class Handler:
         self._switch.prepare()
         try:
             self._composition.prepare()
-        except Exception as error:  # noqa: BLE001 - each call will say what is wrong; loading the function must not fail
+        except Exception as error:  # noqa: BLE001 - each call reports what is wrong; loading the function must not fail
             self._call_log.record_fault(error, "prepare")
 
     def renew(self) -> None:
-        """Begin afresh around a snapshot: no connection, no credentials and no state of the switch outlives it."""
+        """Drop connections, credentials and the switch's state around a snapshot."""
         self._switch.renew()
         self._composition.renew()
 
@@ -172,7 +172,7 @@ def _provider(settings: Settings) -> EmbeddingProvider:
 
 def _load_core() -> tuple[type[Dataset], type[KnowledgeService]]:
     from knowledge.service import KnowledgeService  # noqa: PLC0415 - as above
-    from knowledge.store.dataset import Dataset  # noqa: PLC0415 - LanceDB: half of what has to be unpacked, so it comes last
+    from knowledge.store.dataset import Dataset  # noqa: PLC0415 - LanceDB: half of what has to be unpacked, so it is imported last
 
     return Dataset, KnowledgeService
 
@@ -202,7 +202,7 @@ def _compose_for_lambda(settings: Settings) -> Handler:
 
 
 def _follow_environment() -> Callable[..., dict[str, Any]]:
-    """A handler that is composed again when the environment has changed.
+    """A handler that is built again when the environment has changed.
 
     Lambda never changes a running function's environment; the process of a local host, a notebook or a test does.
     """

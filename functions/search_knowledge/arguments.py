@@ -1,4 +1,4 @@
-"""The tool's arguments, declared once: the schema, the checks and the error texts all draw on `ARGUMENTS`.
+"""The tool's arguments, declared once: schema, checks and error texts all use `ARGUMENTS`.
 
 `null` means the default for every argument; an empty or blank string means that the argument is absent. Ids are never
 trimmed or otherwise changed.
@@ -32,10 +32,10 @@ MAX_QUERY_CHARS: Final = 2_000
 MAX_WINDOW: Final = 10_000
 
 _SHOWN_CHARS: Final = 60
-"""An unknown argument's name is quoted back so far: enough to recognise it."""
+"""Characters of an unknown argument's name that an error quotes: enough to recognize it."""
 
 _SHOWN_NUMBER: Final = 10**18
-"""A larger number is metadata_json, not printed: it may have thousands of digits."""
+"""A larger number is described, not printed: it may have thousands of digits."""
 
 _ARTICLES: Final = {"string": "a string", "integer": "an integer", "number": "a number"}
 
@@ -182,7 +182,7 @@ def input_schema() -> dict[str, Any]:
 
 
 def parse(arguments: Mapping[str, object]) -> SearchRequest | ReadRequest:
-    """The request that the arguments make, or the first thing wrong with them.
+    """Parse the arguments into a request; raises an error of the caller's for the first thing that is wrong.
 
     Types and ranges come first, in table order, then unknown names, then the shape.
     """
@@ -221,7 +221,7 @@ def _is_nan(value: object) -> bool:
 
 
 def _describe(value: object) -> str:
-    """The value as an error text may quote it: numbers as they are, everything else by its JSON type."""
+    """The value as an error text quotes it: a number as it is, everything else by its JSON type."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

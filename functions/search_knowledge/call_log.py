@@ -1,7 +1,7 @@
 """What the function reports to its operator: a log line for each call, a usage record for each unit, and metrics.
 
-All of it says what kind of call it was and how it went, never what was asked, found or claimed. Even the text of an
-exception stays out: a lower library may quote a query or a filter in it.
+Records say what kind of call it was and how it ended, never what was asked, found or claimed. An exception's message is
+left out too, because a library may quote a query or a filter in it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ OK: Final = "ok"
 """The outcome of a call that was not an error; only these are units."""
 
 BROKEN: Final = frozenset({StorageUnavailableError.code, DatasetMismatchError.code, InternalError.code})
-"""Outcomes that the operator has to look into."""
+"""Outcomes that the operator has to investigate."""
 
 _KEY_DIGITS: Final = 16
 """Hex digits of a caller's key: enough to follow one caller through the log, too few to be an id elsewhere."""
 
 _LONGEST_CLAIM: Final = 128
-"""Characters of a client's id or a tier that a record keeps: an issuer may let clients name themselves."""
+"""Longest client id or tier in a record: an issuer may let clients choose their names."""
 
 
 @dataclass(slots=True)
 class CallRecord:
-    """What is known of one call; filled in while it is answered.
+    """What is known of one call; filled in while the call is answered.
 
     `caller` is its key, `client` and `tier` are claims. `shape` is `search`, `read` or empty if the call did not get
     that far; `mode` is empty for a read. `outcome` is `OK` or an error's code, `cause` the class of what made it fail.
@@ -51,7 +51,7 @@ class CallRecord:
 
 
 class CallLog:
-    """Writes all of it; without `metrics`, as on a developer's machine, only the log."""
+    """Writes log lines, usage records and metrics; without `metrics`, as on a developer's machine, no metrics."""
 
     def __init__(self, logger: Logger, metrics: Metrics | None = None) -> None:
         self._logger = logger
@@ -65,7 +65,7 @@ class CallLog:
         self._cold = False
 
     def record_call(self, record: CallRecord) -> None:
-        """One line for one call, a second one if it is a unit, and the metrics."""
+        """Write a line for a call, a second one if it is a unit, and the metrics."""
         self._logger.info("call", call=_call(record))
         if record.outcome == OK:
             self._logger.info("usage", usage=_usage(record))
@@ -73,19 +73,19 @@ class CallLog:
             _measure(self._metrics, record)
 
     def record_fault(self, error: BaseException, request_id: str) -> None:
-        """Where an exception came from: its classes and the lines it passed, not its words; a remedy if it has one."""
+        """Write where an exception came from: its classes and code lines, not its message; its remedy if it has one."""
         remedy = getattr(error, "remedy", "")
-        about = {"request_id": request_id, "exceptions": list(_chain(error))}
-        self._logger.error("fault", fault=about | ({"remedy": remedy} if remedy else {}))
+        fault = {"request_id": request_id, "exceptions": list(_chain(error))}
+        self._logger.error("fault", fault=fault | ({"remedy": remedy} if remedy else {}))
 
 
 def caller_key(owner_id: str) -> str:
-    """A short digest that stands for a caller."""
+    """A short digest that identifies a caller."""
     return hashlib.sha256(owner_id.encode("utf-8", "surrogatepass")).hexdigest()[:_KEY_DIGITS]
 
 
 def cause_of(error: BaseException) -> str:
-    """The class of what an error was raised from, first of all; empty if it stands alone."""
+    """The class of the first exception in an error's chain of causes; empty if it has none."""
     causes = list(_causes(error))[1:]
     return _name(causes[-1]) if causes else ""
 

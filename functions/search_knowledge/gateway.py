@@ -10,7 +10,7 @@ from typing import Any, Final
 from search_knowledge.http_messages import Claims, HttpRequest, HttpResponse
 
 _FOR_BROWSERS: Final = {"access-control-allow-origin": "*"}
-"""Clients that run in a browser may read the answer. No cookie says who calls, so that any origin will do."""
+"""Clients in a browser may read the answer, from any origin, because no cookie identifies the caller."""
 
 _WHITESPACE: Final = " \t"
 _NO_CLAIMS: Final = Claims({})
@@ -40,7 +40,7 @@ def read_event(event: object, context: object = None) -> HttpRequest:
 def claims_of(authorizer: object) -> Claims:
     """The claims in a gateway's authorizer context; never raises.
 
-    Four shapes arrive: a REST API's Lambda authorizer (flat texts), its Cognito authorizer (`claims`), an HTTP API's
+    There are four shapes: a REST API's Lambda authorizer (flat texts), its Cognito authorizer (`claims`), an HTTP API's
     JWT authorizer (`jwt.claims`, where every array has become the text `[a b]`) and its Lambda authorizer (`lambda`,
     where lists stay lists).
     """
@@ -56,14 +56,14 @@ def claims_of(authorizer: object) -> Claims:
 
 
 def request_id(event: object, context: object) -> str:
-    """The id under which the platform knows the call: Lambda's, else the gateway's, else a new one; never raises."""
-    about = _mapping(_mapping(event).get("requestContext"))
-    found = (getattr(context, "aws_request_id", None), about.get("requestId"))
+    """The platform's id of the call: Lambda's, else the gateway's, else a new one; never raises."""
+    request_context = _mapping(_mapping(event).get("requestContext"))
+    found = (getattr(context, "aws_request_id", None), request_context.get("requestId"))
     return next((one for one in found if isinstance(one, str) and one), None) or uuid.uuid4().hex
 
 
 def to_lambda(response: HttpResponse) -> dict[str, Any]:
-    """The answer in the form that both kinds of gateway take."""
+    """The response in the form that both kinds of gateway accept."""
     return {
         "statusCode": response.status,
         "headers": {**_FOR_BROWSERS, **response.headers},
@@ -75,7 +75,7 @@ def to_lambda(response: HttpResponse) -> dict[str, Any]:
 def _headers(event: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Payload 1.0 repeats a header only in `multiValueHeaders`; payload 2.0 joins the values itself.
 
-    Whitespace around a value is not part of it, as in HTTP; the kernel compares values exactly.
+    Whitespace around a value is not part of it, as in HTTP; the SDK compares values exactly.
     """
     several = _mapping(event.get("multiValueHeaders"))
     for name, values in several.items():

@@ -1,7 +1,7 @@
-"""The protocol kernel: JSON-RPC and MCP, both eras, stop here.
+"""The MCP server: JSON-RPC and both versions of MCP are known to this module alone.
 
-The SDK's Streamable HTTP manager is called once for each event with a hand-made ASGI scope. Its `run()` is entered
-once, in a task that outlives the events: Lambda freezes it between them.
+The SDK's Streamable HTTP manager is called once for each event, with an ASGI scope built here. Its `run()` is entered
+once, in a task that lives longer than an event: Lambda freezes it between events.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ _MESSAGE_KEY: Final = "search_knowledge.http_messages"
 """Key in the ASGI scope under which a tool call finds its own message and context."""
 
 _DEFINITION_HINT: Final = CacheHint(ttl_ms=3_600_000, scope="public")
-"""The tool's definition is the same for everybody and changes with a deployment only."""
+"""The tool's definition is the same for every caller and changes only with a deployment."""
 
 _REWRITTEN_BODY_BYTES: Final = 6 * MAX_BODY_BYTES
-"""The guards have checked the size; a body that is encoded again may be longer than the one received."""
+"""`request_validation` has checked the size; a body that is encoded again may be longer than the one received."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """One message on its way through the kernel."""
+    """One message and the context of its call."""
 
     message: Mapping[str, Any]
     context: CallContext
 
 
 class ProtocolServer:
-    """Answers HTTP requests, one at a time, on an event loop of its own; close it when done."""
+    """Answers HTTP requests, one at a time, on its own event loop; close it when done."""
 
     def __init__(self, tool: KnowledgeTool, *, listed: bool) -> None:
         self._server = _Handlers(tool, listed=listed).server()
@@ -67,11 +67,11 @@ class ProtocolServer:
         return self._run(self._handle(admitted, context))
 
     def prepare(self) -> None:
-        """Start the kernel before the first event."""
+        """Start the SDK's manager before the first event."""
         self._run(self._start_manager())
 
     def close(self) -> None:
-        """Stop the kernel and its event loop."""
+        """Stop the SDK's manager and the event loop."""
         self._runner.close()
 
     def __enter__(self) -> Self:
@@ -81,9 +81,9 @@ class ProtocolServer:
         self.close()
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        # Not the runner's own `run`, which takes and gives back the interrupt signal: a third of a short call's time.
+        # Not the runner's own `run`, which installs and removes a signal handler: a third of a short call's time.
         loop = self._runner.get_loop()
-        # What one event sets in its context must not reach the next one.
+        # Context variables of one event must not reach the next one.
         return loop.run_until_complete(loop.create_task(work, context=contextvars.copy_context()))
 
     async def _start_manager(self) -> StreamableHTTPSessionManager:
@@ -97,7 +97,7 @@ class ProtocolServer:
         manager = await self._start_manager()
         reply = _Reply()
         incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        # Past the body the queue stays empty, so that receiving waits: a disconnect would cancel the call.
+        # After the body the queue stays empty, so that receiving waits: a disconnect would cancel the call.
         incoming.put_nowait({"type": "http.request", "body": inbound.body, "more_body": False})
         scope = _asgi_scope(inbound, _Message(inbound.message, context))
         await manager.handle_request(scope, incoming.get, reply.send)
@@ -123,7 +123,7 @@ class _Handlers:
             get_tool_input_schema=lambda _name: None,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            # Some clients ask for these unasked and give up on "method not found".
+            # Some clients request these in any case and fail on "method not found".
             on_list_prompts=_no_prompts,
             on_list_resources=_no_resources,
             on_list_resource_templates=_no_templates,
@@ -146,7 +146,7 @@ class _Handlers:
 
 
 class _Reply:
-    """Gathers what the kernel sends."""
+    """Collects what the SDK sends."""
 
     def __init__(self) -> None:
         self._status = 500
@@ -197,7 +197,7 @@ def _manager(server: Server[Any]) -> StreamableHTTPSessionManager:
         json_response=True,
         stateless=True,
         max_request_body_size=_REWRITTEN_BODY_BYTES,
-        # Behind a gateway the function is reached under any host name; what listens on loopback checks it there.
+        # Behind a gateway the function has any host name; `local_gateway` checks the name itself.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
 

@@ -1,7 +1,7 @@
 """What the function counts: EMF lines in its log, which CloudWatch turns into metrics.
 
-Every metric has the dimension `service`; the finer ones are named with each. Nothing here is an id: a dimension with
-many values would cost more than the function does.
+Every metric has the dimension `service`; the finer ones are named with each. No dimension is an id: one with
+many values would cost more than the function.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COLD_START: Final = "ColdStart"
 """First events of an environment, new or restored."""
 
 NONE: Final = "none"
-"""Stands where a call had no shape or mode: a dimension must not be empty."""
+"""The value for a call without shape or mode: a dimension must not be empty."""
 
 
 class Metrics:
@@ -47,7 +47,7 @@ class Metrics:
         metrics.flush_metrics()
 
     def unavailable(self) -> None:
-        """Count a call that the tool owes an answer."""
+        """Count a call that failed for no fault of the caller."""
         self._count(UNAVAILABLE)
 
     def cold_start(self) -> None:

@@ -1,7 +1,7 @@
-"""What the protocol kernel leaves open behind a gateway, checked before it sees a request.
+"""Checks of a request that the MCP SDK leaves open behind a gateway.
 
-Each check answers with a response, or lets the request pass. A body that passes is handed on in the form in which the
-checks read it, so that no second parser can see another message.
+Each check returns a response, or `None` for a request that passes. The SDK gets the body in the form in which it was
+parsed here, so that no second parser can read a different message.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from search_knowledge.http_messages import (
 )
 
 MAX_BODY_BYTES: Final = 1024 * 1024
-"""Far above the largest call there is (2,000 characters of query), far below the gateway's 10 MB."""
+"""Far above the largest call (2,000 characters of query), far below the gateway's 10 MB."""
 
 VERSION_HEADER: Final = "mcp-protocol-version"
 
@@ -36,7 +36,7 @@ _JSON_RANGES: Final = ("*/*", "application/*", JSON)
 
 @dataclass(frozen=True, slots=True)
 class Inbound:
-    """A request that passed: the decoded message, and the headers and body that the kernel gets."""
+    """A request that passed: the decoded message, and headers and body for the SDK."""
 
     message: Mapping[str, Any]
     headers: tuple[tuple[str, str], ...]
@@ -44,13 +44,13 @@ class Inbound:
 
 
 def validate_request(request: HttpRequest) -> Inbound | HttpResponse:
-    """The message to hand on, or the answer of the first check that fails."""
+    """Return the message for the SDK, or the response of the first check that fails."""
     refused = _check_method(request) or _check_size(request) or _check_content_type(request) or _check_accept(request)
     if refused:
         return refused
     try:
         message = json.loads(request.body.decode("utf-8"))
-        # A lone surrogate, which the SDK's parser chokes on, goes on as `?`; the tool reads the message itself.
+        # A lone surrogate, which the SDK's parser cannot read, becomes `?`; the tool reads the message itself.
         body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
     except (ValueError, RecursionError):
         return rpc_error(400, PARSE_ERROR, "Parse error: the body is not JSON in UTF-8.")
@@ -76,7 +76,7 @@ def _check_content_type(request: HttpRequest) -> HttpResponse | None:
 
 
 def _check_accept(request: HttpRequest) -> HttpResponse | None:
-    """No header admits everything, as HTTP has it; the SDK would refuse that."""
+    """Without the header everything is accepted, as in HTTP; the SDK would refuse that."""
     accepted = [_media_range(one) for one in request.value("accept").split(",") if one.strip()]
     if not accepted or any(media in _JSON_RANGES and wanted for media, wanted in accepted):
         return None
@@ -84,7 +84,7 @@ def _check_accept(request: HttpRequest) -> HttpResponse | None:
 
 
 def _media_range(text: str) -> tuple[str, bool]:
-    """A media range, and whether it is wanted: a quality of 0 says that it is not."""
+    """A media range, and whether it is acceptable: a quality of 0 means that it is not."""
     media, *parameters = (part.strip().lower() for part in text.split(";"))
     return media, not any(part.startswith("q=") and not part[2:].strip("0.") for part in parameters)
 
@@ -106,7 +106,7 @@ def _check_envelope(message: Any) -> HttpResponse | None:  # noqa: ANN401 - any 
 
 
 def _check_era(request: HttpRequest, message: Mapping[str, Any]) -> HttpResponse | None:
-    """The SDK goes by the header alone: a message of the stateless era would be served as one of the handshake era."""
+    """Refuse a message of the stateless version without its header, which alone the SDK looks at."""
     versions = request.values(VERSION_HEADER)
     meta = (message.get("params") or {}).get("_meta")
     stateless = "id" in message and isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
@@ -118,7 +118,7 @@ def _check_era(request: HttpRequest, message: Mapping[str, Any]) -> HttpResponse
 
 
 def _select_headers(request: HttpRequest) -> tuple[tuple[str, str], ...]:
-    """Only what the protocol needs: there are no sessions, and the gateway has dealt with hosts and origins."""
+    """The headers that the protocol needs: there are no sessions, and the gateway has checked hosts and origins."""
     kept = (
         (name, value)
         for name, value in request.headers

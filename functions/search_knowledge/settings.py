@@ -17,9 +17,9 @@ _HIDDEN: Final = "hidden"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that the function is configured with.
+    """The configuration of the function.
 
-    A missing or unreadable value never widens what may be done: `runtime_switch` is off unless it is `on`, and an empty
+    A missing or unreadable value never allows more: `runtime_switch` is off unless it is `on`, and an empty
     `required_scope` in the environment means the default one. No metrics are written without a namespace for them.
     """
 
@@ -35,7 +35,7 @@ class Settings:
 
 
 def settings_from(environ: Mapping[str, str]) -> Settings:
-    """The settings that environment variables make; empty ones count as missing. Raises nothing."""
+    """Read the settings from environment variables; empty ones count as missing. Raises nothing."""
     given = {name: value for name, value in environ.items() if value}
     return Settings(
         uri=given.get("LANCEDB_URI", ""),

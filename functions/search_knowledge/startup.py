@@ -1,6 +1,6 @@
-"""How the function starts: what goes on beside its imports, and hooks around a SnapStart snapshot.
+"""How the function starts: what runs in parallel with its imports, and hooks around a SnapStart snapshot.
 
-It imports nothing by itself that takes time, as it comes before everything else.
+The module is imported first, so it imports nothing that takes time.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from contextlib import suppress
 from typing import Final
 
 LAMBDA_MARK: Final = "AWS_LAMBDA_RUNTIME_API"
-"""The environment variable that Lambda's run time alone has."""
+"""An environment variable that only Lambda's run time sets."""
 
 
 def begin_loading() -> None:
-    """Let the engine unpack beside the imports, and no garbage be looked for until `freeze_memory`."""
+    """Start to unpack the engine in parallel with the imports, and stop garbage collection until `freeze_memory`."""
     gc.disable()
     with suppress(ImportError):  # only the engine layer has it
         import native_loader  # noqa: PLC0415 - as above
 
-        native_loader.begin()
+        native_loader.start_unpacking()
 
 
 def around_snapshots(*, before: Callable[[], None], after: Callable[[], None]) -> bool:
-    """Have both called around a snapshot; false where there is no such thing, as on a developer's machine.
+    """Register both to be called around a snapshot; false where there are no snapshots, as on a developer's machine.
 
-    Lambda's Python run time brings a library of its own for it.
+    Lambda's Python run time includes a library for it.
     """
     try:
         from snapshot_restore_py import (  # noqa: PLC0415 - only Lambda's run time has it
@@ -41,7 +41,7 @@ def around_snapshots(*, before: Callable[[], None], after: Callable[[], None]) -
 
 
 def freeze_memory() -> None:
-    """Take what init has made out of the garbage collector's rounds: it stays, and going through it costs each call."""
+    """Exclude what init has created from garbage collection: it is permanent, and scanning it would cost every call."""
     gc.collect()
     gc.freeze()
     gc.enable()

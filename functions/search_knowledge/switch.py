@@ -1,4 +1,4 @@
-"""The run-time switch: whether the tool answers at all. Whatever cannot be read as "on" is off."""
+"""The run-time switch: whether the tool answers at all. Everything but `on` is off."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ ON: Final = "on"
 PARAMETER_PREFIX: Final = "ssm:"
 
 MAX_AGE_SECONDS: Final = 5.0
-"""How long a state is believed; with the time of a call, half of the 10 s in which a flip has to show."""
+"""How long a state is valid; with the time of a call, half of the 10 s in which a change has to show."""
 
 FIRST_WAIT_SECONDS: Final = 5.0
-"""While nothing is known a call waits for the first answer as long as the client may take for it."""
+"""Before the first answer a call waits as long as the client may take for it."""
 
 NEXT_WAIT_SECONDS: Final = 1.0
-"""Once a state is known, no call waits long for a newer one; an answer that comes later counts all the same."""
+"""Once a state is known, no call waits long for a newer one; a later answer is still used."""
 
 _NEVER: Final = float("-inf")
 
@@ -31,7 +31,7 @@ class Switch(Protocol):
     """Decides for each call whether the tool answers."""
 
     async def is_on(self, deadline: float) -> bool:
-        """True only if the operator is known to want the tool on; answers by the deadline and never raises.
+        """True only if the switch is known to be on; returns by the deadline and never raises.
 
         `deadline` is on the clock of `time.monotonic`, in seconds.
         """
@@ -40,7 +40,7 @@ class Switch(Protocol):
         """Load what needs no connection."""
 
     def renew(self) -> None:
-        """Forget connections, credentials and what was read, all of which a snapshot makes old."""
+        """Drop connections, credentials and the state, all of which are outdated after a snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class FixedSwitch:
         """Nothing to load."""
 
     def renew(self) -> None:
-        """Nothing to forget."""
+        """Nothing to drop."""
 
 
 class Parameter:
@@ -76,11 +76,11 @@ class Parameter:
         return self._client.get_parameter(Name=self._name)["Parameter"]["Value"]
 
     def prepare(self) -> None:
-        """Import the client and parse its service model: half a second that no call should wait for."""
+        """Import the client and parse its service model: half a second for which no call should wait."""
         self._client = self._connect()
 
     def renew(self) -> None:
-        """Forget the client with its credentials."""
+        """Drop the client with its credentials."""
         self._client = None
 
     def _connect(self) -> SSMClient:
@@ -94,7 +94,7 @@ class Parameter:
 class ParameterSwitch:
     """A switch that follows a parameter.
 
-    What cannot be read leaves the state as it is last known; while nothing is known the tool is off.
+    If the parameter cannot be read, the last known state applies; without one the tool is off.
     """
 
     def __init__(self, parameter: Parameter, on_fault: Callable[[Exception], None]) -> None:
@@ -102,17 +102,17 @@ class ParameterSwitch:
         self._on_fault = on_fault
         self._on = False
         self._known_since = _NEVER
-        self._asked = _NEVER
+        self._requested_at = _NEVER
 
     async def is_on(self, deadline: float) -> bool:
         """The state, at most `MAX_AGE_SECONDS` old where the parameter can be read."""
-        # The wall clock: while Lambda has frozen the process, the monotonic one may stand still.
-        if not 0 <= time.time() - self._asked <= MAX_AGE_SECONDS:
-            self._asked = time.time()
+        # The wall clock, because the monotonic clock may stop while Lambda has frozen the process.
+        if not 0 <= time.time() - self._requested_at <= MAX_AGE_SECONDS:
+            self._requested_at = time.time()
             wait = FIRST_WAIT_SECONDS if self._known_since == _NEVER else NEXT_WAIT_SECONDS
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(wait, deadline - time.monotonic())):
-                    await asyncio.to_thread(self._learn, self._asked)
+                    await asyncio.to_thread(self._learn, self._requested_at)
         return self._on
 
     def prepare(self) -> None:
@@ -123,25 +123,25 @@ class ParameterSwitch:
             self._on_fault(error)
 
     def renew(self) -> None:
-        """Know nothing, with no connection."""
+        """Drop the state and the connection."""
         self._parameter.renew()
-        self._on, self._known_since, self._asked = False, _NEVER, _NEVER
+        self._on, self._known_since, self._requested_at = False, _NEVER, _NEVER
 
-    def _learn(self, asked: float) -> None:
+    def _learn(self, requested_at: float) -> None:
         try:
             on = self._parameter.read() == ON
         except Exception as error:  # noqa: BLE001 - whatever the reason, an unreadable switch changes nothing
             self._on_fault(error)
             return
-        # A slow answer to an older question must not undo a newer one.
-        if asked >= self._known_since:
-            self._on, self._known_since = on, asked
+        # A late answer to an earlier request must not replace that of a later one.
+        if requested_at >= self._known_since:
+            self._on, self._known_since = on, requested_at
 
 
 def switch_from(setting: str, on_fault: Callable[[Exception], None], region: str | None = None) -> Switch:
     """The switch that a setting describes: `on`, or `ssm:<parameter>`.
 
-    `off`, a misspelling and nothing at all are off. `on_fault` hears of every read that failed.
+    `off`, a misspelling and an empty text are off. `on_fault` is called for every read that fails.
     """
     if setting.startswith(PARAMETER_PREFIX):
         return ParameterSwitch(Parameter(setting.removeprefix(PARAMETER_PREFIX), region), on_fault)

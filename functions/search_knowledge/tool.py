@@ -40,7 +40,7 @@ from search_knowledge.tool_definition import NAME
 
 
 class Knowledge(Protocol):
-    """What the tool needs of the core library."""
+    """What the tool needs from the core library."""
 
     async def search(self, scopes: Sequence[Scope], request: SearchRequest) -> SearchAnswer:
         """Ranked search over the scopes."""
@@ -69,14 +69,14 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How callers are known and what they need."""
+    """How callers are identified, and the permission that they need."""
 
     claim_names: ClaimNames
     required_scope: str
 
 
 class KnowledgeTool:
-    """Answers calls. `knowledge` is asked for at each call, so that a fault in composing it is that call's answer."""
+    """Answers calls. `knowledge` is called for each one, so that a fault in building it becomes that call's answer."""
 
     def __init__(self, knowledge: Callable[[], Knowledge], switch: Switch, access: Access, call_log: CallLog) -> None:
         self._knowledge = knowledge
@@ -92,7 +92,7 @@ class KnowledgeTool:
             result = await self._answer(arguments, context, record)
         except KnowledgeError as error:
             result = _fail(record, error)
-        except Exception as error:  # noqa: BLE001 - outermost: the protocol kernel would show the exception's text
+        except Exception as error:  # noqa: BLE001 - outermost: the SDK would send the exception's text
             self._call_log.record_fault(error, context.request_id)
             result = _fail(record, InternalError(context.request_id))
         record.duration_ms = round(1000 * (time.monotonic() - started))
@@ -125,7 +125,7 @@ class KnowledgeTool:
 
 
 def resolve_caller(claims: Claims, names: ClaimNames) -> Caller:
-    """The caller whom verified claims name. Raises `ScopeRequiredError` for no owner and for ambiguous claims."""
+    """The caller named by verified claims. Raises `ScopeRequiredError` for no owner and for ambiguous claims."""
     values, flattened = claims.values, claims.flattened
     try:
         owner = read_owner(values, names, flattened=flattened)
@@ -151,6 +151,6 @@ def failure(error: KnowledgeError) -> ToolResult:
 
 
 def _result(envelope: Mapping[str, Any], *, is_error: bool) -> ToolResult:
-    # NaN is no JSON: a score that is none is a fault to find, not one to pass on.
+    # NaN is not JSON: a score that is NaN is a fault, and must not be sent.
     text = json.dumps(envelope, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return ToolResult(envelope, text, is_error)

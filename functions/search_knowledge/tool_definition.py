@@ -1,4 +1,4 @@
-"""What the tool says about itself: name, description, schemas, annotations, catalogue entry.
+"""The tool's definition: name, description, schemas, annotations, listing metadata.
 
 The output schema has one object at its root and one alternative for each of the four forms, because some clients check
 every structured result against it, errors included.
@@ -36,7 +36,7 @@ Cite `source.citation` or `reference`. Not for recalling memories or earlier con
 publishing, updating or archiving anything."""
 
 META: Final = {"surface": "advanced", "min_tier": "free", "hidden_but_callable": True}
-"""The catalogue entry. Who may call is the operator's gateway's to decide: the tool checks no tier."""
+"""Listing metadata. The operator's gateway decides who may call: the tool checks no tier."""
 
 _ID: Final = {"type": "string", "minLength": 1}
 _TEXT: Final = {"type": "string"}

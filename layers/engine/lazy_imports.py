@@ -1,11 +1,12 @@
-"""Import what a package offers when it is asked for, instead of all at once.
+"""Import the names of a package when they are first used (PEP 562), instead of all at once.
 
-The build ends the front module of a package that imports hundreds of modules, few of which are used here, with
+Some packages import hundreds of modules in their `__init__`, of which few are used here. The build replaces those
+imports with
 
-    from lazy_imports import put_off
-    __getattr__ = put_off(__name__, {"Name": ("package.module", "Name")})
+    from lazy_imports import defer_imports
+    __getattr__ = defer_imports(__name__, {"Name": ("package.module", "Name")})
 
-in the place of its imports. Every name stays what it was: the first look at it does the import that was left out.
+at the end of the module. Every name stays the real one: the first access does the import that was left out.
 """
 
 from __future__ import annotations
@@ -15,26 +16,29 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
-def put_off(package: str, sources: Mapping[str, tuple[str, str]]) -> Callable[[str], object]:
-    """The `__getattr__` of a package: names by module and name there; its submodules are found besides."""
+def defer_imports(package: str, sources: Mapping[str, tuple[str, str]]) -> Callable[[str], object]:
+    """Return the `__getattr__` of a package.
+
+    `sources` gives, by name, the module that has it and its name there. Submodules are found as well.
+    """
 
     def find(name: str) -> object:
         if name in sources:
             module, attribute = sources[name]
             value = getattr(import_module(module), attribute)
         else:
-            value = _submodule(package, name)
-        # From now on it is found without asking.
+            value = _import_submodule(package, name)
+        # The next access finds it without `__getattr__`.
         setattr(sys.modules[package], name, value)
         return value
 
     return find
 
 
-def _submodule(package: str, name: str) -> object:
-    """A module that the imports left out would have bound to its package; raises `AttributeError` for none."""
+def _import_submodule(package: str, name: str) -> object:
+    """Import a submodule that the deferred imports would have bound; raises `AttributeError` where there is none."""
     missing = AttributeError(f"module {package!r} has no attribute {name!r}")
-    if name.startswith("_"):  # the import system and inspecting libraries ask every module for many of these
+    if name.startswith("_"):  # the import system and libraries that inspect modules look up many of these
         raise missing
     try:
         return import_module(f"{package}.{name}")

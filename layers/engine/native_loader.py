@@ -1,16 +1,16 @@
-"""Load the engine's big native libraries, which travel compressed because Lambda limits a layer's unpacked bytes.
+"""Load the engine's big native libraries, which are shipped compressed because Lambda limits a layer's unpacked bytes.
 
-The build puts a stub of two lines in each packed extension's place, so that nothing has to be imported first:
+The build replaces each packed extension module by a stub of two lines, so that nothing has to be imported first:
 
     from native_loader import load
     load(__name__)
 
-`load` unpacks the extension and the shared libraries packed with it into the temporary folder, keeping their places
-relative to each other, because that is where the extension looks for them. What is left of the layer finds them by
-name, as they are loaded by then. It happens once in an execution environment: with SnapStart, once before the snapshot.
+`load` unpacks the extension and the shared libraries packed with it into the temporary folder. Their relative paths
+stay, because the extension looks for its libraries by them; other extensions find a library by name once it is loaded.
+Unpacking happens once in an execution environment; with SnapStart, once before the snapshot.
 
-A function that calls `begin` first has a second process unpack, while it imports what needs nothing packed. `load` then
-waits for the files; what does not come in time it unpacks itself, as it does without `begin`.
+A function that calls `start_unpacking` first has a second process unpack while it imports what needs nothing packed.
+`load` then waits for the files, and unpacks itself what does not appear in time, as it does without `start_unpacking`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -35,25 +34,24 @@ from typing import IO, Any, Final
 MANIFEST: Final = Path(__file__).with_name("native_loader.json")
 MACHINES: Final = {"x86_64": "x86_64", "arm64": "aarch64"}
 CHUNK_BYTES: Final = 256 * 1024
-"""Written at once while unpacking: 4 MB take half as long again, because they pass the processor's cache."""
+"""Written at once while unpacking. Chunks of 4 MB take 1.5 times as long, because they exceed the processor's cache."""
 HELPER_SECONDS: Final = 4.0
-"""What the second process may take, several times its usual time, before this one does the work itself."""
+"""How long to wait for the second process before unpacking here: several times what it usually takes."""
 LOOK_SECONDS: Final = 0.002
-"""Between two looks for a file."""
+"""Between two checks for a file."""
 HELP: Final = "import native_loader; native_loader.unpack_ahead()"
 
 
 class EngineError(RuntimeError):
     """The engine layer cannot be used here; the message says why.
 
-    Not an `ImportError`: libraries catch those to leave a part of themselves out, and the fault would show up
-    later and elsewhere.
+    Not an `ImportError`: libraries catch those for optional parts, and the fault would show later and elsewhere.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What the build packed, for whom, and where it is unpacked."""
+    """What the build packed, for which platform, and where it is unpacked."""
 
     digest: str
     architecture: str
@@ -67,7 +65,7 @@ class Manifest:
 
     @property
     def folder(self) -> Path:
-        """A name of its own for each build and user, as temporary folders may be shared and outlive a deployment."""
+        """A folder of its own for each build and user: temporary folders may be shared, and outlive a deployment."""
         return Path(tempfile.gettempdir()) / f"engine-{self.digest[:16]}-{os.getuid()}"
 
 
@@ -79,8 +77,8 @@ class Helper:
     until: float
     ended: bool = False
 
-    def is_at_work(self) -> bool:
-        """Whether a file may still come from it; one that has ended is taken off the system's list."""
+    def is_running(self) -> bool:
+        """Whether it may still write files; a process that has ended is reaped."""
         if not self.ended:
             try:
                 self.ended = os.waitpid(self.process, os.WNOHANG) != (0, 0)
@@ -92,10 +90,10 @@ class Helper:
 _helpers: Final[list[Helper]] = []
 
 
-def begin() -> None:
-    """Have a second process unpack what will be loaded; never fails, and does nothing where all is there."""
+def start_unpacking() -> None:
+    """Start a second process that unpacks what will be loaded, unless all is unpacked; never fails."""
     with suppress(EngineError, OSError):
-        if MANIFEST.is_file() and not _helpers and not all(_is_there(*one) for one in _ahead(_manifest(MANIFEST))):
+        if MANIFEST.is_file() and not _helpers and not _is_all_unpacked(_read_manifest(MANIFEST)):
             command = [sys.executable, "-S", "-s", "-c", HELP]
             path = os.pathsep.join([str(MANIFEST.parent), *sys.path])
             process = os.posix_spawn(command[0], command, {**os.environ, "PYTHONPATH": path})
@@ -103,50 +101,49 @@ def begin() -> None:
 
 
 def unpack_ahead() -> None:
-    """What the second process does; it says nothing, as the first one meets the same fault."""
+    """Unpack what the manifest lists, in the second process. It reports no fault: the first process meets the same."""
     with suppress(EngineError):
-        manifest = _manifest(MANIFEST)
+        manifest = _read_manifest(MANIFEST)
         for module in manifest.ahead:
             for path in manifest.files_of[module]:
                 unpack(manifest, path)
 
 
 def load(name: str) -> None:
-    """Put the packed extension module `name` in its stub's place; raises `EngineError`."""
-    manifest = _manifest(MANIFEST)
+    """Replace the stub of an extension module by the module itself; raises `EngineError`."""
+    manifest = _read_manifest(MANIFEST)
     own, *_libraries = [unpack(manifest, path) for path in manifest.files_of[name]]
     loader = ExtensionFileLoader(name, str(own))
     spec = importlib.util.spec_from_file_location(name, own, loader=loader)
     if spec is None:
         raise EngineError(f"{own} is not an extension module of this Python")
-    # The import system takes what it finds under the name once the stub has run.
+    # The import system returns what it finds under the name once the stub has run.
     sys.modules[name] = module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
 
 
 def unpack(manifest: Manifest, path: str) -> Path:
-    """Unpack one file unless that is done; safe beside other processes doing the same; raises `EngineError`."""
-    target = _private_folder(manifest.folder) / path
+    """Unpack one file unless it is there; safe while other processes do the same; raises `EngineError`."""
+    target = _ensure_private_folder(manifest.folder) / path
     size = manifest.bytes_of[path]
-    while not _is_there(target, size) and any(helper.is_at_work() for helper in _helpers):
+    while not _is_unpacked(target, size) and any(helper.is_running() for helper in _helpers):
         time.sleep(LOOK_SECONDS)
-    if not _is_there(target, size):
-        _unpack(MANIFEST.parent / f"{path}.zst", target, size)
+    if not _is_unpacked(target, size):
+        _write_unpacked(MANIFEST.parent / f"{path}.zst", target, size)
     return target
 
 
-def _ahead(manifest: Manifest) -> Iterator[tuple[Path, int]]:
-    for module in manifest.ahead:
-        for path in manifest.files_of[module]:
-            yield manifest.folder / path, manifest.bytes_of[path]
+def _is_all_unpacked(manifest: Manifest) -> bool:
+    paths = (path for module in manifest.ahead for path in manifest.files_of[module])
+    return all(_is_unpacked(manifest.folder / path, manifest.bytes_of[path]) for path in paths)
 
 
-def _is_there(target: Path, size: int) -> bool:
+def _is_unpacked(target: Path, size: int) -> bool:
     return target.is_file() and target.stat().st_size == size
 
 
 @cache
-def _manifest(path: Path) -> Manifest:
+def _read_manifest(path: Path) -> Manifest:
     try:
         manifest = Manifest(**json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError) as error:
@@ -164,7 +161,7 @@ def _check_platform(manifest: Manifest) -> None:
         )
 
 
-def _private_folder(folder: Path) -> Path:
+def _ensure_private_folder(folder: Path) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
@@ -172,7 +169,7 @@ def _private_folder(folder: Path) -> Path:
     return folder
 
 
-def _unpack(archive: Path, target: Path, size: int) -> None:
+def _write_unpacked(archive: Path, target: Path, size: int) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")
     part = Path(name)
@@ -180,10 +177,10 @@ def _unpack(archive: Path, target: Path, size: int) -> None:
         with open(descriptor, "wb") as output:  # noqa: PTH123 - `Path` opens no descriptors
             _decompress(archive, output)
         _check_size(part, archive, size)
-        # Whole or not at all: another process sees the old state or a complete file.
+        # Atomic: another process sees no file or a complete one.
         part.replace(target)
     except OSError as error:
-        raise EngineError(storage_message(error, target, size)) from error
+        raise EngineError(describe_storage_error(error, target, size)) from error
     finally:
         with suppress(FileNotFoundError):
             part.unlink()
@@ -206,8 +203,8 @@ def _check_size(part: Path, archive: Path, size: int) -> None:
         raise EngineError(f"{archive} holds {found} bytes instead of {size}: build and deploy the engine layer again")
 
 
-def storage_message(error: OSError, target: Path, size: int) -> str:
-    """Why a file could not be written, with the remedy where there is one."""
+def describe_storage_error(error: OSError, target: Path, size: int) -> str:
+    """Return why a file could not be written, with the remedy where there is one."""
     if error.errno == errno.ENOSPC:
         return (
             f"{target.parent} has no room for the {size} bytes of {target.name}: raise the function's EphemeralStorage"

@@ -1,4 +1,4 @@
-"""The project's own source as the house tests see it: files, module names, syntax trees and imports."""
+"""The project's own source as the architecture tests see it: files, module names, syntax trees and imports."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def is_current(text: str, tables: Mapping[str, Any]) -> bool:
     return text.partition("\n")[0] == first_line
 
 
-def strange_lines(text: str) -> list[str]:
+def unexpected_lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if not LINE.fullmatch(line)]
 
 
@@ -71,7 +71,7 @@ def test_a_lock_behind_a_changed_group_is_caught() -> None:
 def test_a_lock_holds_hashed_pins_and_nothing_else(name: str) -> None:
     text = lock_text(name)
     assert PIN.findall(text)
-    assert strange_lines(text) == []
+    assert unexpected_lines(text) == []
     assert unhashed_pins(text) == []
 
 
@@ -81,7 +81,7 @@ def test_a_lock_of_its_own_is_current_and_hashed(source: str) -> None:
     digest = LOCK["source_digest"]((ROOT / source).read_text(encoding="utf-8"))
     assert text.partition("\n")[0] == LOCK["MARK"] + digest, f"{source} has changed since: run `make lock`"
     assert PIN.findall(text)
-    assert strange_lines(text) == []
+    assert unexpected_lines(text) == []
     assert unhashed_pins(text) == []
 
 
@@ -92,7 +92,7 @@ def test_a_changed_comment_makes_no_lock_stale_and_a_changed_requirement_does() 
 
 def test_an_index_or_an_open_version_in_a_lock_is_caught() -> None:
     lines = ["--index-url https://packages.example/simple", "numpy>=2", "numpy @ https://packages.example/numpy.whl"]
-    assert strange_lines("\n".join(lines)) == lines
+    assert unexpected_lines("\n".join(lines)) == lines
 
 
 def test_a_pin_without_a_hash_is_caught() -> None:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from tests.architecture.source import ROOT, shipped_files
+from tests.conftest import LONGEST
 
 MODULES: Final = 13
 """More than about a dozen names are searched, not seen."""
@@ -17,10 +18,7 @@ TESTED_SHARE: Final = 0.95
 MIRROR: Final = {"functions": "tests", "layers/knowledge": "tests", "layers/engine": "tests/engine", "tools": "tests"}
 """Folder of tests by import root; the path below is the same."""
 
-WITHOUT_A_TEST_FILE: Final = {
-    "tools/lambda_emulator/__main__.py": "`make invoke` runs it over every event, in CI; it needs a built package",
-    "tools/local_gateway/demo.py": "tests/behaviour/test_sample_base.py runs the whole demonstration once for all",
-}
+WITHOUT_A_TEST_FILE: Final[dict[str, str]] = {}
 """Modules that are tested elsewhere, each with the reason."""
 
 
@@ -50,6 +48,10 @@ def files_of_tests() -> set[str]:
     return {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
 
 
+def missing_files(ends: Iterable[str], tests: Collection[str]) -> list[str]:
+    return [end for end in ends if f"tests/{end}" not in tests]
+
+
 def test_no_package_is_crowded() -> None:
     assert crowded_packages(shipped_paths()) == []
 
@@ -72,3 +74,11 @@ def test_a_module_without_a_test_file_is_caught() -> None:
     paths = ["functions/authorizer/app.py", "layers/engine/engine_build/pack.py", "tools/local_gateway/__main__.py"]
     tests = {"tests/authorizer/test_app.py", "tests/local_gateway/test_main.py"}
     assert untested_modules(paths, tests) == ["layers/engine/engine_build/pack.py"]
+
+
+def test_the_files_that_go_first_exist() -> None:
+    assert missing_files(LONGEST, files_of_tests()) == []
+
+
+def test_a_file_that_was_moved_is_caught() -> None:
+    assert missing_files(["a/test_one.py", "test_two.py"], {"tests/test_two.py"}) == ["a/test_one.py"]

@@ -69,7 +69,7 @@ def test_no_token_is_ever_logged(issuer: Issuer, authorizer: Authorizer, caplog:
     ],
     ids=str,
 )
-def test_wrong_settings_keep_the_door_shut_and_say_so_at_every_knock(
+def test_wrong_settings_refuse_every_call_and_are_logged_each_time(
     wrong: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     closed = compose(wrong)

@@ -55,7 +55,7 @@ def test_an_operator_who_vouches_gets_texts_split() -> None:
 
 
 def test_claims_that_the_gateway_cannot_carry_are_refused() -> None:
-    with pytest.raises(RefusedCallerError, match="larger than the gateway can carry"):
+    with pytest.raises(RefusedCallerError, match="larger than the gateway can pass on"):
         context_of({**CLAIMS, "teams": ["t" * MAX_CONTEXT_BYTES]}, SETTINGS)
 
 

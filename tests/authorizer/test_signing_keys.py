@@ -45,13 +45,13 @@ class Clock:
         return self.now
 
 
-def clocked(issuer: Issuer) -> tuple[Authorizer, Clock]:
+def authorizer_with_clock(issuer: Issuer) -> tuple[Authorizer, Clock]:
     clock = Clock()
     return Authorizer(Settings(issuer.url), IssuerKeys(issuer.url, clock=clock)), clock
 
 
 def test_unknown_key_ids_cannot_flood_the_issuer(issuer: Issuer) -> None:
-    authorizer, clock = clocked(issuer)
+    authorizer, clock = authorizer_with_clock(issuer)
     foreign = rsa_key("x")
     for number in range(20):
         with UNAUTHORIZED:
@@ -64,7 +64,7 @@ def test_unknown_key_ids_cannot_flood_the_issuer(issuer: Issuer) -> None:
 
 
 def test_a_withdrawn_key_stops_working_when_the_keys_are_old(issuer: Issuer) -> None:
-    authorizer, clock = clocked(issuer)
+    authorizer, clock = authorizer_with_clock(issuer)
     token = issuer.token(RESOURCE)
     assert effect(authorizer(event(f"Bearer {token}"))) == "Allow"
     issuer.keys[:] = [rsa_key("two")]

@@ -63,7 +63,7 @@ def test_clocks_may_differ_by_a_few_seconds(issuer: Issuer, authorizer: Authoriz
     assert effect(authorizer(event(f"Bearer {issuer.token(RESOURCE, **moved)}"))) == "Allow"
 
 
-def unsigned(claims: Json, **header: object) -> str:
+def unsigned_token(claims: Json, **header: object) -> str:
     parts = ({"alg": "none", "typ": "JWT", **header}, claims)
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts) + "."
 
@@ -75,7 +75,7 @@ def good_claims(issuer: Issuer) -> Json:
 @pytest.mark.parametrize("algorithm", ["none", "NONE", "", None, "HS256", "RS256", ["RS256"]])
 def test_a_token_without_a_signature_is_unauthorized(issuer: Issuer, authorizer: Authorizer, algorithm: object) -> None:
     with UNAUTHORIZED:
-        authorizer(event(f"Bearer {unsigned(good_claims(issuer), alg=algorithm, kid='one')}"))
+        authorizer(event(f"Bearer {unsigned_token(good_claims(issuer), alg=algorithm, kid='one')}"))
 
 
 def test_the_public_key_is_no_shared_secret(issuer: Issuer, authorizer: Authorizer, signing_key: SigningKey) -> None:
@@ -83,7 +83,7 @@ def test_the_public_key_is_no_shared_secret(issuer: Issuer, authorizer: Authoriz
     import hashlib  # noqa: PLC0415 - for the forger only
     import hmac  # noqa: PLC0415 - as above
 
-    body = unsigned(good_claims(issuer), alg="HS256", kid="one").rstrip(".")
+    body = unsigned_token(good_claims(issuer), alg="HS256", kid="one").rstrip(".")
     for secret in (signing_key.public_pem, json.dumps(signing_key.jwk).encode()):
         mac = base64.urlsafe_b64encode(hmac.new(secret, body.encode(), hashlib.sha256).digest()).rstrip(b"=").decode()
         with UNAUTHORIZED:
@@ -115,14 +115,14 @@ def test_elliptic_curve_keys_are_accepted(issuer: Issuer, authorizer: Authorizer
 
 
 def test_a_token_without_a_key_id_is_judged_by_the_only_key_that_fits(issuer: Issuer, authorizer: Authorizer) -> None:
-    def bare(key: SigningKey) -> str:
+    def sign_without_key_id(key: SigningKey) -> str:
         return jwt.encode(good_claims(issuer), key.private, algorithm=key.algorithm)
 
     issuer.keys.append(ec_key("curve"))
-    assert effect(authorizer(event(f"Bearer {bare(issuer.keys[1])}"))) == "Allow"
+    assert effect(authorizer(event(f"Bearer {sign_without_key_id(issuer.keys[1])}"))) == "Allow"
     issuer.keys.append(ec_key("another curve"))
     with UNAUTHORIZED:
-        Authorizer(settings_from({"ISSUER": issuer.url}))(event(f"Bearer {bare(issuer.keys[1])}"))
+        Authorizer(settings_from({"ISSUER": issuer.url}))(event(f"Bearer {sign_without_key_id(issuer.keys[1])}"))
 
 
 def test_an_encryption_key_signs_nothing(issuer: Issuer, authorizer: Authorizer, signing_key: SigningKey) -> None:

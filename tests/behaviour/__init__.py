@@ -1,1 +1,1 @@
-"""What the product promises, checked from outside: through events, the command line and the server's own log."""
+"""Long tests of what the product promises, from outside: through events, commands and the log of the S3 server."""

@@ -10,8 +10,8 @@ from local_gateway.sample import Sample
 
 
 @dataclass(frozen=True, slots=True)
-class Demonstrated:
-    """The demonstration's exit code, what it printed, and the dataset it left."""
+class DemoRun:
+    """The demonstration's exit code, its output, and its dataset."""
 
     code: int
     printed: str
@@ -19,20 +19,20 @@ class Demonstrated:
 
 
 @pytest.fixture(scope="session")
-def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Demonstrated:
-    """The demonstration, run once as it is run for people; its dataset serves all tests that read real data."""
+def demo_run(tmp_path_factory: pytest.TempPathFactory) -> DemoRun:
+    """The demonstration, run once; its dataset serves all tests that read the sample base."""
     folder = tmp_path_factory.mktemp("demo")
     sample = Sample(str(folder / "dataset"), LOCAL)
     lines: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        # An embedding cache that another run filled would hide what embedding does.
+        # A cache that an earlier run filled would hide faults of the embedding.
         patch.setenv("KNOWLEDGE_CACHE_DIR", str(folder / "cache"))
         code = demo.main(["--uri", sample.uri], report=lines.append)
-    return Demonstrated(code, "\n".join(lines), sample)
+    return DemoRun(code, "\n".join(lines), sample)
 
 
 @pytest.fixture(scope="session")
-def sample(demonstrated: Demonstrated) -> Sample:
+def sample(demo_run: DemoRun) -> Sample:
     """The published sample base."""
-    assert demonstrated.code == 0, demonstrated.printed
-    return demonstrated.sample
+    assert demo_run.code == 0, demo_run.printed
+    return demo_run.sample

@@ -1,4 +1,4 @@
-"""A broken store is never an empty answer: each fault, when opening and in the middle of a running process."""
+"""A broken store is never an empty answer: each fault, at opening and while the process runs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from knowledge.store.table_handles import REFRESH_SECONDS
 from local_s3.moto_server import S3Server
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
+from tests.support.calls import Context, call, envelope_of, error_of, rest_event, switched_on, tool_call
 from tests.support.datasets import ANA, Location, build, put
-from tests.support.front_door import Context, call, envelope_of, error_of, rest_event, switched_on, tool_call
 
 TEXTS = {"router.md": "# Router\n\nReset the router.\n", "long.md": "Router settings in words. " * 400}
 QUERY: Mapping[str, object] = {"query": "router"}
@@ -37,7 +37,7 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-def handler_for(where: Location) -> Handler:
+def open_handler(where: Location) -> Handler:
     return switched_on(where.uri, storage_options=where.options)
 
 
@@ -53,7 +53,7 @@ def assert_refused_in_time(handler: Handler, arguments: Mapping[str, object]) ->
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_when_opening_is_reported(s3_server: S3Server, bucket: Location, fault: str) -> None:
     build(bucket, {(ANA, "notes"): TEXTS})
-    with handler_for(bucket) as handler:
+    with open_handler(bucket) as handler:
         with FAULTS[fault](s3_server):
             assert_refused_in_time(handler, QUERY)
         assert len(call(handler, QUERY)["results"]) == 2
@@ -62,7 +62,7 @@ def test_a_fault_when_opening_is_reported(s3_server: S3Server, bucket: Location,
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_between_two_queries_is_reported(s3_server: S3Server, bucket: Location, fault: str) -> None:
     build(bucket, {(ANA, "notes"): TEXTS})
-    with handler_for(bucket) as handler:
+    with open_handler(bucket) as handler:
         found = call(handler, QUERY)["results"]
         with FAULTS[fault](s3_server):
             assert_refused_in_time(handler, {"query": "settings in words", "mode": "semantic"})
@@ -71,11 +71,11 @@ def test_a_fault_between_two_queries_is_reported(s3_server: S3Server, bucket: Lo
 
 
 @pytest.mark.parametrize("fault", ["403", "503", "reset"])
-def test_a_fault_while_looking_for_something_newer_is_reported(
+def test_a_fault_while_checking_for_a_newer_version_is_reported(
     s3_server: S3Server, bucket: Location, fault: str
 ) -> None:
     build(bucket, {(ANA, "notes"): TEXTS})
-    with handler_for(bucket) as handler:
+    with open_handler(bucket) as handler:
         call(handler, QUERY)
         time.sleep(REFRESH_SECONDS + 0.1)
         with FAULTS[fault](s3_server):
@@ -92,7 +92,7 @@ def test_a_fault_in_the_middle_of_a_query_is_reported(s3_server: S3Server, bucke
         served += 1
         return 503 if served > after else None
 
-    with handler_for(bucket) as handler, s3_server.hook_requests(later):
+    with open_handler(bucket) as handler, s3_server.hook_requests(later):
         assert_refused_in_time(handler, QUERY)
 
 
@@ -101,20 +101,19 @@ def test_a_dead_port_is_reported() -> None:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
         options = storage_options_from({"AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{port}", "AWS_REGION": "eu-west-1"})
-        with handler_for(Location("s3://somewhere/data", options)) as handler:
+        with open_handler(Location("s3://somewhere/data", options)) as handler:
             assert_refused_in_time(handler, QUERY)
 
 
 def test_a_missing_bucket_is_reported(bucket: Location) -> None:
-    with handler_for(Location("s3://no-such-bucket/data", bucket.options)) as handler:
+    with open_handler(Location("s3://no-such-bucket/data", bucket.options)) as handler:
         assert_refused_in_time(handler, QUERY)
 
 
-def test_a_place_without_the_dataset_marker_is_not_an_empty_dataset(location: Location, tmp_path: Path) -> None:
+def test_a_location_without_the_dataset_marker_is_not_an_empty_dataset(location: Location, tmp_path: Path) -> None:
     build(location, {(ANA, "notes"): TEXTS})
-    places = [location.uri + "/elsewhere", str(tmp_path / "missing"), str(tmp_path)]
-    for uri in places:
-        with handler_for(Location(uri, location.options)) as handler:
+    for uri in (location.uri + "/elsewhere", str(tmp_path / "missing"), str(tmp_path)):
+        with open_handler(Location(uri, location.options)) as handler:
             for arguments in (QUERY, {"knowledge_item_id": "ki_any"}):
                 assert_refused_in_time(handler, arguments)
     assert not (tmp_path / "missing").exists()
@@ -122,7 +121,7 @@ def test_a_place_without_the_dataset_marker_is_not_an_empty_dataset(location: Lo
 
 def test_a_dataset_that_is_emptied_under_a_running_process_is_not_an_empty_one(folder: Location) -> None:
     build(folder, {(ANA, "notes"): TEXTS})
-    with handler_for(folder) as handler:
+    with open_handler(folder) as handler:
         assert call(handler, QUERY)["results"]
         Path(folder.uri).rename(folder.uri + "-away")
         Path(folder.uri).mkdir()
@@ -141,7 +140,7 @@ def test_a_dataset_of_another_model_is_a_mismatch_and_not_retryable(location: Lo
 
 def test_a_version_that_was_cleaned_away_under_a_reader_is_read_again(folder: Location) -> None:
     build(folder, {(ANA, "notes"): TEXTS})
-    with handler_for(folder) as handler:
+    with open_handler(folder) as handler:
         before = call(handler, QUERY)["results"]
         asyncio.run(put(folder, ANA, "notes", {"router.md": "# Router\n\nReset the router twice.\n"}))
         asyncio.run(_clean_up(folder))

@@ -1,4 +1,4 @@
-"""Nobody reads what is not theirs: generated calls over many owners and teams whose ids try to confuse."""
+"""Isolation: generated calls over many owners and teams with confusable ids never show a foreign row."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pytest
 from knowledge.requests import MODES
 from knowledge.scopes import Scope
 from search_knowledge.app import Handler
-from tests.support.campaign import trials
+from tests.support.calls import Json, call, switched_on
+from tests.support.campaign import choose_trials
 from tests.support.datasets import Location, build, item
-from tests.support.front_door import Json, call, switched_on
 
-CALLS: Final = trials(10_000, 200_000)
+CALLS: Final = choose_trials(10_000, 200_000)
 HOSTILE: Final = [
     "ana",
     "Ana",
@@ -55,13 +55,13 @@ WORDS: Final = ["pump", "valve", "router", "password", "invoice", "holiday"]
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Every scope has the same base and paths; each text names its scope, so that a foreign one gives itself away."""
+    """A handler over scopes that all have the same base and paths; each text names its scope."""
 
     handler: Handler
     scopes: tuple[Scope, ...]
 
 
-def texts(scope: Scope) -> dict[str, str]:
+def make_texts(scope: Scope) -> dict[str, str]:
     token = f"belongs-to {scope.kind} number {abs(hash(scope.name)) % 97}"
     return {
         "docs/install.md": f"# Install\n\nThe pump and the valve, {token}.\n",
@@ -73,16 +73,16 @@ def texts(scope: Scope) -> dict[str, str]:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     scopes = (*(Scope("owner", one) for one in HOSTILE), *(Scope("team", one) for one in HOSTILE))
     where = Location(str(tmp_path_factory.mktemp("isolation") / "data"))
-    build(where, {(scope, "docs"): texts(scope) for scope in scopes})
+    build(where, {(scope, "docs"): make_texts(scope) for scope in scopes})
     with switched_on(where.uri) as handler:
         yield World(handler, scopes)
 
 
-def claims(owner: str, teams: list[str]) -> Json:
+def make_claims(owner: str, teams: list[str]) -> Json:
     return {"sub": owner, "scope": "knowledge:read", "teams": json.dumps(teams)}
 
 
-def rights(owner: str, teams: list[str]) -> set[tuple[str, str]]:
+def list_rights(owner: str, teams: list[str]) -> set[tuple[str, str]]:
     return {("owner", owner), *(("team", team) for team in teams)}
 
 
@@ -90,16 +90,16 @@ def scope_of(result: Mapping[str, Any]) -> tuple[str, str]:
     return result["scope"], result["owner_id"] if result["scope"] == "owner" else result["team_id"]
 
 
-def test_no_call_of_ten_thousand_shows_a_foreign_row(world: World) -> None:
+def test_no_call_shows_a_foreign_row(world: World) -> None:
     chance = random.Random(11)
     refused = set()
     for number in range(CALLS):
         owner, teams = chance.choice(HOSTILE), chance.sample(HOSTILE, chance.randint(0, 2))
-        allowed = rights(owner, teams)
+        allowed = list_rights(owner, teams)
         if number % 2:
             target = chance.choice(world.scopes)
-            arguments: Json = {"knowledge_item_id": item(target, "docs", chance.choice([*texts(target)]))}
-            envelope = call(world.handler, arguments, authorizer=claims(owner, teams))
+            arguments: Json = {"knowledge_item_id": item(target, "docs", chance.choice([*make_texts(target)]))}
+            envelope = call(world.handler, arguments, authorizer=make_claims(owner, teams))
             if (target.kind, target.id) in allowed:
                 assert scope_of(envelope) == (target.kind, target.id)
             else:
@@ -108,7 +108,7 @@ def test_no_call_of_ten_thousand_shows_a_foreign_row(world: World) -> None:
             # Semantic modes are slower; most calls are lexical, and every mode gets its share.
             mode = chance.choice([*MODES, *["lexical"] * 4])
             arguments = {"query": " ".join(chance.sample(WORDS, 2)), "mode": mode, "max_results": 50}
-            envelope = call(world.handler, arguments, authorizer=claims(owner, teams))
+            envelope = call(world.handler, arguments, authorizer=make_claims(owner, teams))
             assert {scope_of(hit) for hit in envelope["results"]} <= allowed
             assert envelope["results"]
     assert len(refused) == 1
@@ -116,19 +116,19 @@ def test_no_call_of_ten_thousand_shows_a_foreign_row(world: World) -> None:
 
 def test_a_team_of_the_same_name_is_not_its_owner(world: World) -> None:
     for name in HOSTILE:
-        envelope = call(world.handler, {"query": "pump valve", "max_results": 50}, authorizer=claims(name, []))
+        envelope = call(world.handler, {"query": "pump valve", "max_results": 50}, authorizer=make_claims(name, []))
         assert {scope_of(hit) for hit in envelope["results"]} == {("owner", name)}
 
 
-def test_ids_with_quotes_and_filters_in_them_are_just_ids(world: World) -> None:
+def test_ids_with_quotes_and_filters_in_them_are_plain_ids(world: World) -> None:
     for hostile in HOSTILE:
         for field in ("knowledge_base_id", "knowledge_item_id"):
             arguments = {field: hostile} | ({"query": "pump"} if field == "knowledge_base_id" else {})
-            envelope = call(world.handler, arguments, authorizer=claims("ana", ["a"]))
+            envelope = call(world.handler, arguments, authorizer=make_claims("ana", ["a"]))
             assert envelope["error"]["code"] == "knowledge_resource_unavailable"
 
 
-def test_table_names_say_nothing_about_the_tenant(world: World) -> None:
+def test_table_names_reveal_nothing_about_the_tenant(world: World) -> None:
     names = {scope.current_table for scope in world.scopes} | {scope.revisions_table for scope in world.scopes}
     assert len(names) == 2 * len(world.scopes)
     assert all(name.partition("_")[2].isalnum() and name.isascii() for name in names)

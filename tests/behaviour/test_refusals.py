@@ -1,4 +1,4 @@
-"""Missing, foreign, archived, draft, orphaned, wrong base, another item's revision: one and the same answer."""
+"""Refusals: missing, foreign, archived, draft, orphaned, wrong base and wrong revision have one answer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import lancedb
 
 from knowledge.store.schema import HEAD, row_key
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item
-from tests.support.datasets import ANA, BEN, SUPPORT, Location, document, item, put, put_one, within
-from tests.support.front_door import body_of, rest_event, switched_on, tool_call
+from tests.support.calls import body_of, rest_event, switched_on, tool_call
+from tests.support.datasets import ANA, BEN, SUPPORT, Location, document, item, put, put_one, run_in_store
 
 
 async def _orphan(where: Location, item_id: str) -> None:
@@ -19,7 +19,7 @@ async def _orphan(where: Location, item_id: str) -> None:
     await table.delete(f"key = '{row_key(HEAD, item_id)}'")
 
 
-async def _world(where: Location) -> dict[str, dict[str, str]]:
+async def _publish_all(where: Location) -> dict[str, dict[str, str]]:
     """Arguments of every refused call, by reason."""
     await put(where, ANA, "notes", {"mine.md": "Mine one.", "gone.md": "Gone pump.", "orphan.md": "Orphan pump."})
     other = await put_one(where, ANA, "notes", document("other.md", "Other text."))
@@ -28,8 +28,8 @@ async def _world(where: Location) -> dict[str, dict[str, str]]:
     foreign = await put_one(where, BEN, "private", document("mine.md", "Ben's pump."))
     closed = await put_one(where, ANA, "closed", document("mine.md", "Closed pump."))
     mine, gone, orphan = (item(ANA, "notes", f"{name}.md") for name in ("mine", "gone", "orphan"))
-    await within(where, archive_item, ANA, gone)
-    await within(where, archive_base, ANA, "closed")
+    await run_in_store(where, archive_item, ANA, gone)
+    await run_in_store(where, archive_base, ANA, "closed")
     await _orphan(where, orphan)
     return {
         "missing": {"knowledge_item_id": "ki_" + "0" * 32},
@@ -54,7 +54,7 @@ async def _world(where: Location) -> dict[str, dict[str, str]]:
 
 
 def test_every_refusal_is_the_same_answer_to_the_byte(location: Location) -> None:
-    refused = asyncio.run(_world(location))
+    refused = asyncio.run(_publish_all(location))
     with switched_on(location.uri, storage_options=location.options) as handler:
         answers = {reason: body_of(handler(rest_event(tool_call(call)))) for reason, call in refused.items()}
         expected = answers["missing"]
@@ -73,7 +73,7 @@ def test_every_refusal_is_the_same_answer_to_the_byte(location: Location) -> Non
 
 
 def test_what_cannot_be_read_is_not_found_either(location: Location) -> None:
-    asyncio.run(_world(location))
+    asyncio.run(_publish_all(location))
     asyncio.run(put(location, SUPPORT, "docs", {"pump.md": "The team's pump."}))
     with switched_on(location.uri, storage_options=location.options) as handler:
         for mode in ("hybrid", "lexical", "semantic", "rrf"):

@@ -1,4 +1,4 @@
-"""Real answers from the sample base: the demonstration, every event, and the real client."""
+"""Answers from the sample base: to the demonstration, to every event, and to the MCP SDK's client."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from typing import Any, cast
 import pytest
 
 from knowledge.errors import StorageUnavailableError
-from local_gateway import demo
-from local_gateway.demo import Caller, WrongAnswerError
-from local_gateway.events import PAYLOADS, Developer, Payload
+from lambda_emulator.answers import find_differences, parse_body, read_event
 from local_gateway.sample import Sample, SampleError
 from search_knowledge.app import Handler
-from tests.behaviour.conftest import Demonstrated
-from tests.support.front_door import (
+from tests.behaviour.conftest import DemoRun
+from tests.support.calls import (
     ANA,
     ERAS,
     OUTPUT,
@@ -50,43 +48,18 @@ def items(sample: Sample) -> dict[str, Json]:
     return {path: item for base in sample.read_bases() for path, item in sample.list_items(base).items()}
 
 
-def assert_holds(found: object, expected: object, where: str = "answer") -> None:
-    """The comparison that `events/README.md` describes."""
-    if isinstance(expected, dict):
-        assert isinstance(found, dict), where
-        for key, value in expected.items():
-            assert key in found, f"{where} has no {key}"
-            assert_holds(found[key], value, f"{where}.{key}")
-    elif isinstance(expected, list):
-        assert isinstance(found, list), where
-        for number, value in enumerate(expected):
-            assert_holds(found[number], value, f"{where}[{number}]")
-    else:
-        assert found == expected, where
-
-
 @pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
 def test_every_event_gets_the_answer_that_is_written_beside_it(handler: Handler, path: Path) -> None:
-    kind = json.loads(path.read_text(encoding="utf-8"))
-    assert set(kind) == {"description", "event", "expected"}
-    answer = handler(kind["event"], Context())
-    assert_holds({**answer, "body": json.loads(answer["body"] or "null")}, kind["expected"])
+    sample = read_event(path)
+    assert list(find_differences(sample.expected, parse_body(handler(sample.event, Context())))) == []
 
 
 def test_there_are_events_of_every_kind() -> None:
     assert len(EVENTS) >= 50
 
 
-def test_the_comparison_of_events_catches_differences() -> None:
-    assert_holds({"a": [1, 2], "b": None}, {"a": [1]})
-    wrong: Json
-    for wrong in ({"a": [2]}, {"a": {"x": 1}}, {"c": None}, {"b": []}, {"b": 0}):
-        with pytest.raises(AssertionError):
-            assert_holds({"a": [1, 2], "b": None}, wrong)
-
-
-def test_the_demonstration_shows_every_step_and_ends_well(demonstrated: Demonstrated) -> None:
-    assert demonstrated.code == 0, demonstrated.printed
+def test_the_demonstration_shows_every_step_and_ends_well(demo_run: DemoRun) -> None:
+    assert demo_run.code == 0, demo_run.printed
     for step in (
         "owner ana, base notes: 6 created.",
         "handbook/fax-bestellungen.md archived.",
@@ -98,34 +71,19 @@ def test_the_demonstration_shows_every_step_and_ends_well(demonstrated: Demonstr
         "of another team: knowledge_resource_unavailable",
         "All answers right",
     ):
-        assert step in demonstrated.printed
+        assert step in demo_run.printed
 
 
-def test_the_readme_shows_what_the_demonstration_prints(demonstrated: Demonstrated) -> None:
+def test_the_readme_shows_what_the_demonstration_prints(demo_run: DemoRun) -> None:
     # Scores may differ in their last digit from one processor to the next, and the time does.
-    printed = iter(masked(demonstrated.printed))
-    shown = masked(page("README.md").blocks("console")[0])[1:]
+    printed = iter(mask_figures(demo_run.printed))
+    shown = mask_figures(page("README.md").blocks("console")[0])[1:]
     assert len(shown) > 10
     assert [line for line in shown if line not in printed] == []
 
 
-def masked(text: str) -> list[str]:
+def mask_figures(text: str) -> list[str]:
     return re.sub(r"\d\.\d\d|in \d+ s", "…", text).strip().splitlines()
-
-
-def test_a_demonstration_that_cannot_publish_fails(sample: Sample) -> None:
-    lines: list[str] = []
-    assert demo.main(["--uri", sample.uri], report=lines.append) == 1
-    assert lines == [f"FAILED: {sample.uri} is there already; the demonstration needs a new folder."]
-
-
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_the_demonstration_notices_a_wrong_answer(handler: Handler, payload: Payload) -> None:
-    stranger = Caller(handler, Developer("nobody"), payload, print)
-    with pytest.raises(WrongAnswerError, match="the first hit"):
-        demo.check_search(stranger, {"query": "Urlaub", "expect": "handbook/urlaub.md", "language": "de"})
-    with pytest.raises(WrongAnswerError, match="is 'knowledge_error', expected 'knowledge'"):
-        stranger.call("knowledge", knowledge_item_id="ki_none")
 
 
 def test_a_failed_command_is_reported(sample: Sample) -> None:
@@ -157,7 +115,7 @@ def test_the_same_call_gives_the_same_bytes(handler: Handler) -> None:
 def test_the_client_searches_and_pages_in_both_eras(handler: Handler, items: dict[str, Json], era: Era) -> None:
     item = items[ITEM]
 
-    async def paged() -> str:
+    async def read_pages() -> str:
         async with client(handler, era) as session:
             await session.list_tools()
             found = await session.call_tool("search_knowledge", {"query": "opening hours of the support"})
@@ -171,7 +129,7 @@ def test_the_client_searches_and_pages_in_both_eras(handler: Handler, items: dic
                 text, following = text + window["content"], window["continuation"]
             return text
 
-    text = asyncio.run(paged())
+    text = asyncio.run(read_pages())
     whole = call(handler, {"knowledge_item_id": item["knowledge_item_id"]})
     assert (text, len(text)) == (whole["content"], item["total_chars"])
 
@@ -219,7 +177,7 @@ def test_odd_ids_and_queries_are_answered(handler: Handler) -> None:
         assert envelope["type"] == "knowledge_search", text[:20]
 
 
-def test_a_dataset_of_another_model_is_reported_as_such(sample: Sample) -> None:
+def test_a_dataset_of_another_model_is_a_mismatch(sample: Sample) -> None:
     with switched_on(sample.uri, embedding="local-small") as other:
         for arguments in ({"query": "a"}, {"knowledge_item_id": "i"}):
             envelope = call(other, arguments)
@@ -227,7 +185,7 @@ def test_a_dataset_of_another_model_is_reported_as_such(sample: Sample) -> None:
             assert envelope["error"]["retryable"] is False
 
 
-def test_a_dataset_that_vanishes_is_no_empty_list(tmp_path: Path) -> None:
+def test_a_missing_dataset_is_not_an_empty_list(tmp_path: Path) -> None:
     (tmp_path / "dataset").mkdir()
     with switched_on(str(tmp_path / "dataset")) as handler:
         assert call(handler, {"query": "a"})["error"]["code"] == StorageUnavailableError.code

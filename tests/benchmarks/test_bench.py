@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks import bench
-from benchmarks.bench import PARTS, Run, measured, run, run_from
-from benchmarks.support.figures import Figure, number, spread, table
+from benchmarks.bench import PARTS, Run, measure_part, parse_run, run
+from benchmarks.support.figures import Figure, format_number, format_spread, format_table
 
 SLOW = Figure("warm", "query over bare", 1.25, 1.3, "×", "n=9")
 RECALL = Figure("growth", "recall@10", 0.95, 0.95, "", "1,000 passages", at_most=False)
@@ -23,7 +23,7 @@ def test_a_figure_keeps_its_target_or_falls_short_or_is_only_reported() -> None:
 
 
 def test_the_table_has_a_line_for_each_figure() -> None:
-    lines = [line.split("  ") for line in table([SLOW, RECALL, SIZE]).splitlines()]
+    lines = [line.split("  ") for line in format_table([SLOW, RECALL, SIZE]).splitlines()]
     cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
     assert cells == [
         ["part", "figure", "target", "measured", "sizes and spread"],
@@ -39,7 +39,7 @@ def test_a_number_of_any_kind_goes_into_json() -> None:
 
 
 def test_numbers_keep_three_digits() -> None:
-    assert [number(value) for value in (0.01234, 1.256, 17, 99.95, 123456.7)] == [
+    assert [format_number(value) for value in (0.01234, 1.256, 17, 99.95, 123456.7)] == [
         "0.0123",
         "1.26",
         "17",
@@ -49,7 +49,7 @@ def test_numbers_keep_three_digits() -> None:
 
 
 def test_a_spread_gives_the_median_and_the_middle_half() -> None:
-    assert spread([1, 2, 3, 4, 5, 6, 7]) == "4 ms (2…6, n=7)"
+    assert format_spread([1, 2, 3, 4, 5, 6, 7]) == "4 ms (2…6, n=7)"
 
 
 def test_a_run_prints_the_machine_and_the_table_and_keeps_both(
@@ -59,23 +59,23 @@ def test_a_run_prints_the_machine_and_the_table_and_keeps_both(
     run(Run(("warm",), tmp_path / "new", kept), lambda part, folder: [SLOW] if folder.is_dir() and part else [])
     said = capsys.readouterr().out
     assert "cores" in said
-    assert table([SLOW]) in said
+    assert format_table([SLOW]) in said
     figures = json.loads(kept.read_text(encoding="utf-8"))["figures"]
     assert [(figure["name"], figure["passes"]) for figure in figures] == [("query over bare", False)]
 
 
 def test_a_part_that_breaks_falls_short_and_says_why(tmp_path: Path) -> None:
-    (figure,) = measured("absent", tmp_path)
+    (figure,) = measure_part("absent", tmp_path)
     assert figure.passes is False
     assert "KeyError" in figure.detail
 
 
 def test_some_parts_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(bench, "PARTS", dict.fromkeys(("warm", "s3", "cold"), ""))
-    assert run_from(["--only", "s3,warm"]).parts == ("s3", "warm")
-    assert run_from([]).parts == ("warm", "s3", "cold")
+    assert parse_run(["--only", "s3,warm"]).parts == ("s3", "warm")
+    assert parse_run([]).parts == ("warm", "s3", "cold")
     with pytest.raises(SystemExit):
-        run_from(["--only", "tepid"])
+        parse_run(["--only", "tepid"])
     assert "there is no part 'tepid'; there are warm, s3, cold" in capsys.readouterr().err
 
 

@@ -9,57 +9,59 @@ from pathlib import Path
 import pytest
 
 from benchmarks import eval as program
-from benchmarks.quality.checks import Row, Verdict, verdicts
-from benchmarks.quality.pages import without_headings
-from benchmarks.quality.test_collections import Baseline, baselines
+from benchmarks.quality.checks import CollectionRow, Verdict, check_collections
+from benchmarks.quality.pages import remove_headings
+from benchmarks.quality.test_collections import Baseline, read_baselines
 from knowledge.embedding.providers import LOCAL_SMALL
 from tests.support.datasets import document
 
 BEFORE = {"lexical": 0.5, "semantic": 0.6, "hybrid 0.5": 0.7, "rrf": 0.6}
 
 
-def row(name: str = "made-up", language: str = "en", before: Mapping[str, float] | None = None, **now: float) -> Row:
+def row(
+    name: str = "made-up", language: str = "en", before: Mapping[str, float] | None = None, **now: float
+) -> CollectionRow:
     figures = {
         **BEFORE,
         "hybrid 0.5": 0.72,
         **{key.replace("hybrid", "hybrid 0.5"): value for key, value in now.items()},
     }
-    return Row(Baseline(name, language, "English", before or BEFORE), figures)
+    return CollectionRow(Baseline(name, language, "English", before or BEFORE), figures)
 
 
-def kept(found: list[Verdict]) -> list[bool]:
+def outcomes(found: list[Verdict]) -> list[bool]:
     return [verdict.holds for verdict in found]
 
 
 def test_a_gain_everywhere_holds() -> None:
-    assert kept(verdicts([row(), row("faquad"), row("other", "x2en")])) == [True] * 5
+    assert outcomes(check_collections([row(), row("faquad"), row("other", "x2en")])) == [True] * 5
 
 
 def test_a_small_mean_gain_falls_short() -> None:
-    found = verdicts([row(hybrid=0.71), row(hybrid=0.71)])
-    assert kept(found) == [False, True, True]
+    found = check_collections([row(hybrid=0.71), row(hybrid=0.71)])
+    assert outcomes(found) == [False, True, True]
     assert found[0].line.startswith("FALLS SHORT")
     assert "+0.0100" in found[0].line
 
 
 def test_one_loser_falls_short_however_good_the_mean_is() -> None:
-    found = verdicts([row("winner", hybrid=0.9), row("loser", hybrid=0.69)])
-    assert kept(found)[:2] == [True, False]
+    found = check_collections([row("winner", hybrid=0.9), row("loser", hybrid=0.69)])
+    assert outcomes(found)[:2] == [True, False]
     assert "loser -0.0100" in found[1].figures
 
 
 def test_a_side_better_alone_falls_short_unless_it_was_so_before() -> None:
-    assert kept(verdicts([row(semantic=0.74)])) == [True, True, False]
+    assert outcomes(check_collections([row(semantic=0.74)])) == [True, True, False]
     known = {**BEFORE, "semantic": 0.8}
-    assert len(verdicts([row(before=known, semantic=0.8)])) == 2
+    assert len(check_collections([row(before=known, semantic=0.8)])) == 2
 
 
 def test_words_that_mislead_across_languages_fall_short() -> None:
-    assert kept(verdicts([row("across", "x2en", semantic=0.76)])) == [True, True, False]
+    assert outcomes(check_collections([row("across", "x2en", semantic=0.76)])) == [True, True, False]
 
 
 def test_figures_are_recorded_for_twenty_collections() -> None:
-    found = baselines()
+    found = read_baselines()
     assert len(found) == 20
     assert found["faquad"].figures["hybrid 0.5"] == 0.927
     assert [name for name, baseline in found.items() if not baseline.monolingual] == ["fastapi-x2en", "xquad-x2en"]
@@ -68,7 +70,7 @@ def test_figures_are_recorded_for_twenty_collections() -> None:
 def test_headings_that_occur_once_are_taken_out_and_stand_over_what_followed_them() -> None:
     first = "# Pump\n\nIntro.\n\n## Priming\n\nFill it.\n\n### Valve\n\nOpen it.\n\n## See also\n\nMore.\n"
     second = "# Fan\n\n## See also\n\nLess.\n\n```\n## Not a heading\n```\n"
-    pages, sections = without_headings([document("a.md", first, title="Pump"), document("b.md", second, title="Fan")])
+    pages, sections = remove_headings([document("a.md", first, title="Pump"), document("b.md", second, title="Fan")])
     assert pages[0].text == "# Pump\n\nIntro.\n\nFill it.\n\nOpen it.\n\n## See also\n\nMore.\n"
     assert pages[1].text == second
     assert [(section.heading, pages[0].text[section.start : section.end]) for section in sections] == [

@@ -21,7 +21,7 @@ from local_gateway.front import Front
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.conformance.tools import add_to
-from tests.support.front_door import logger
+from tests.support.calls import logger
 
 HERE: Final = Path(__file__).parent
 SUITE: Final = str(HERE / "node_modules/@modelcontextprotocol/conformance/dist/index.js")
@@ -39,7 +39,7 @@ class QuietFront(Front):
 
 
 @contextmanager
-def served(payload: Payload) -> Iterator[str]:
+def serve(payload: Payload) -> Iterator[str]:
     """The address of the product's handler, with the suite's tools, behind a gateway of this kind."""
     # Nothing is published: what the suite calls needs no dataset.
     with Handler(Settings(runtime_switch="on"), logger()) as handler:
@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _outcome(options: argparse.Namespace, payload: Payload, revision: str) -> bool:
-    with served(payload) as url:
+    with serve(payload) as url:
         target = ("--url", url, "--suite", "all", "--spec-version", revision)
         command = [options.node, SUITE, "server", *target, "--expected-failures", f"expected-{revision}.yml"]
         done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False, timeout=RUN_SECONDS)

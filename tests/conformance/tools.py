@@ -98,7 +98,7 @@ def add_to(handler: Handler) -> None:
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:  # noqa: ANN401 - the kernel's own
         listed: Any = await own_list.handler(context, params)
-        return types.ListToolsResult(tools=[*listed.tools, *map(_declared, RESULTS)])
+        return types.ListToolsResult(tools=[*listed.tools, *map(_declare, RESULTS)])
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> Any:  # noqa: ANN401 - as above
         return RESULTS[params.name] if params.name in RESULTS else await own_call.handler(context, params)
@@ -109,5 +109,5 @@ def add_to(handler: Handler) -> None:
     kernel.get_tool_input_schema = SCHEMAS.get
 
 
-def _declared(name: str) -> types.Tool:
+def _declare(name: str) -> types.Tool:
     return types.Tool(name=name, description=f"For tests: {name}", input_schema=SCHEMAS.get(name, {"type": "object"}))

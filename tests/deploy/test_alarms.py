@@ -13,7 +13,7 @@ from search_knowledge import metrics
 from search_knowledge.call_log import CallLog, CallRecord
 from search_knowledge.tool_definition import NAME
 from tests.architecture.source import ROOT
-from tests.support.front_door import logger
+from tests.support.calls import logger
 from tests.support.template import Stack, raw_template
 
 STACK: Final = Stack(Issuer="https://issuer.example.com")
@@ -40,7 +40,7 @@ def lines() -> dict[str, dict[str, Any]]:
     return {line["message"]: line for line in map(json.loads, stream.getvalue().splitlines())}
 
 
-def filed(capfd: pytest.CaptureFixture[str]) -> dict[str, set[frozenset[str]]]:
+def dimensions_of(capfd: pytest.CaptureFixture[str]) -> dict[str, set[frozenset[str]]]:
     """The dimensions under which each metric is written."""
     written = metrics.Metrics(NAMESPACE, NAME)
     written.call("search", "hybrid", 1)
@@ -49,9 +49,9 @@ def filed(capfd: pytest.CaptureFixture[str]) -> dict[str, set[frozenset[str]]]:
     written.cold_start()
     found: dict[str, set[frozenset[str]]] = {}
     for line in map(json.loads, capfd.readouterr().out.splitlines()):
-        (about,) = line["_aws"]["CloudWatchMetrics"]
-        for metric in about["Metrics"]:
-            found[metric["Name"]] = {frozenset(names) for names in about["Dimensions"]}
+        (declaration,) = line["_aws"]["CloudWatchMetrics"]
+        for metric in declaration["Metrics"]:
+            found[metric["Name"]] = {frozenset(names) for names in declaration["Dimensions"]}
     return found
 
 
@@ -62,7 +62,7 @@ def test_metrics_are_filed_under_the_stack_and_the_service_that_the_code_names()
 
 
 def test_each_metric_that_is_watched_is_written_with_just_these_dimensions(capfd: pytest.CaptureFixture[str]) -> None:
-    known = filed(capfd)
+    known = dimensions_of(capfd)
     assert set(known) == OURS
     alarm = properties("UnavailableAlarm")
     assert frozenset(one["Name"] for one in alarm["Dimensions"]) in known[alarm["MetricName"]]
@@ -89,9 +89,9 @@ def test_each_field_that_is_added_up_is_in_the_records() -> None:
         assert "sum(usage.units)" in query
 
 
-def test_the_operators_page_tells_every_metric_and_message() -> None:
+def test_the_page_for_operators_lists_every_metric_and_message() -> None:
     text = (ROOT / "docs/operate.md").read_text(encoding="utf-8")
-    section = text.partition("## What the function writes")[2].partition("\n## ")[0]
+    section = text.partition("## What the function logs")[2].partition("\n## ")[0]
     stated = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE))
     assert stated == OURS | {"fault"} | set(lines())
 
@@ -100,10 +100,12 @@ def test_every_metric_filter_has_an_alarm() -> None:
     resources = raw_template()["Resources"]
     made = {
         one["MetricName"]
-        for name, about in resources.items()
-        if about["Type"] == "AWS::Logs::MetricFilter"
+        for name, resource in resources.items()
+        if resource["Type"] == "AWS::Logs::MetricFilter"
         for one in properties(name)["MetricTransformations"]
     }
     assert made == FILTERED
-    alarms = {properties(name)["MetricName"] for name, about in resources.items() if about["Type"].endswith("::Alarm")}
+    alarms = {
+        properties(name)["MetricName"] for name, resource in resources.items() if resource["Type"].endswith("::Alarm")
+    }
     assert made <= alarms

@@ -32,7 +32,7 @@ def test_the_table_of_parameters_is_the_templates() -> None:
 
 def test_the_alarms_documented_are_the_templates() -> None:
     stated = set(re.findall(r"^\| `(\w+Alarm)`", text_of("operate"), re.MULTILINE))
-    alarms = {name for name, about in raw_template()["Resources"].items() if about["Type"].endswith("::Alarm")}
+    alarms = {name for name, resource in raw_template()["Resources"].items() if resource["Type"].endswith("::Alarm")}
     assert stated == alarms
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.support.front_door import request, tool_call
+from tests.support.calls import request, tool_call
 from tests.support.issuer import Issuer, rsa_key
 from tests.support.stack import Running, api_host, running
 from tests.support.template import raw_template
@@ -29,7 +29,7 @@ def stack(request: pytest.FixtureRequest, dataset: str, issuer: Issuer) -> Itera
         yield started
 
 
-def called(stack: Running, token: str | None, message: Json, *more: tuple[str, str]) -> Any:  # noqa: ANN401 - an answer
+def post(stack: Running, token: str | None, message: Json, *more: tuple[str, str]) -> Any:  # noqa: ANN401 - an answer
     bearer = () if token is None else (("Authorization", f"Bearer {token}"),)
     return stack("POST", stack.address, *HEADERS, *bearer, *more, body=json.dumps(message))
 
@@ -38,7 +38,7 @@ def search(query: str = "filter") -> Json:
     return tool_call({"query": query, "mode": "lexical"})
 
 
-def found(answer: Any) -> Json:  # noqa: ANN401 - as above
+def envelope(answer: Any) -> Json:  # noqa: ANN401 - as above
     assert answer.status == 200, answer
     envelope: Json = json.loads(answer.body)["result"]["structuredContent"]
     return envelope
@@ -57,7 +57,7 @@ def test_the_configuration_to_paste_names_the_address(stack: Running) -> None:
 
 
 def test_a_good_token_gets_an_answer_from_its_callers_scopes(stack: Running, issuer: Issuer) -> None:
-    results = found(called(stack, issuer.token(stack.address), search()))["results"]
+    results = envelope(post(stack, issuer.token(stack.address), search()))["results"]
     assert {(one["scope"], one["owner_id"], one["team_id"]) for one in results} == {
         ("owner", "ana", None),
         ("team", None, "support"),
@@ -66,11 +66,11 @@ def test_a_good_token_gets_an_answer_from_its_callers_scopes(stack: Running, iss
 
 @pytest.mark.parametrize("scopes", [{"scope": "a knowledge:read b"}, {"scope": None, "scp": ["knowledge:read"]}])
 def test_scopes_are_known_as_text_and_as_a_list(stack: Running, issuer: Issuer, scopes: Json) -> None:
-    assert found(called(stack, issuer.token(stack.address, **scopes), search()))["type"] == "knowledge_search"
+    assert envelope(post(stack, issuer.token(stack.address, **scopes), search()))["type"] == "knowledge_search"
 
 
 def test_no_token_is_challenged_with_the_way_to_log_in(stack: Running, issuer: Issuer) -> None:
-    answer = called(stack, None, request("ping"))
+    answer = post(stack, None, request("ping"))
     metadata = stack.gateway.stack.outputs["MetadataUrl"]
     assert answer.status == 401
     assert answer.header("WWW-Authenticate") == f'Bearer resource_metadata="{metadata}", scope="knowledge:read"'
@@ -86,31 +86,31 @@ def test_a_bad_header_is_challenged_like_none(stack: Running, value: str) -> Non
     answer = stack("POST", stack.address, *HEADERS, ("Authorization", value), body=json.dumps(request("ping")))
     assert (answer.status, answer.header("WWW-Authenticate") or "") == (
         401,
-        called(stack, None, request("ping")).header("WWW-Authenticate"),
+        post(stack, None, request("ping")).header("WWW-Authenticate"),
     )
 
 
 def test_two_headers_are_challenged_though_one_would_do(stack: Running, issuer: Issuer) -> None:
     token = issuer.token(stack.address)
-    assert called(stack, token, search(), ("Authorization", f"Bearer {token}")).status == 401
+    assert post(stack, token, search(), ("Authorization", f"Bearer {token}")).status == 401
 
 
 @pytest.mark.parametrize("claims", [{"aud": "https://other.example/mcp"}, {"exp": 1}, {"iss": "https://evil.example"}])
 def test_a_token_that_does_not_hold_is_challenged(stack: Running, issuer: Issuer, claims: Json) -> None:
     other = {name: value for name, value in claims.items() if name != "aud"}
-    answer = called(stack, issuer.token(claims.get("aud", stack.address), **other), search())
+    answer = post(stack, issuer.token(claims.get("aud", stack.address), **other), search())
     assert (answer.status, answer.header("WWW-Authenticate") is not None) == (401, True)
 
 
 def test_a_token_for_the_other_place_is_refused(stack: Running, issuer: Issuer) -> None:
     for other in ("https://api.execute-api.eu-central-1.amazonaws.com/prod/mcp", "https://mcp.example.com/mcp"):
-        status = called(stack, issuer.token(other), request("ping")).status
+        status = post(stack, issuer.token(other), request("ping")).status
         assert status == (200 if other == stack.address else 401)
 
 
 @pytest.mark.parametrize("claims", [{"scope": "openid"}, {"scope": None}, {"scope": "knowledge:readers"}])
 def test_a_good_token_without_the_scope_is_reported_which_one(stack: Running, issuer: Issuer, claims: Json) -> None:
-    answer = called(stack, issuer.token(stack.address, **claims), search())
+    answer = post(stack, issuer.token(stack.address, **claims), search())
     metadata = stack.gateway.stack.outputs["MetadataUrl"]
     assert answer.status == 403
     assert answer.header("WWW-Authenticate") == (
@@ -125,7 +125,7 @@ def test_an_issuer_that_is_down_is_a_server_fault(stack: Running, issuer: Issuer
     issuer.stop()
     try:
         with running(dataset, issuer.url, **_parameters(stack)) as fresh:
-            answer = called(fresh, token, search())
+            answer = post(fresh, token, search())
     finally:
         issuer.start()
     assert (answer.status, answer.header("Access-Control-Allow-Origin")) == (500, "*")
@@ -133,15 +133,15 @@ def test_an_issuer_that_is_down_is_a_server_fault(stack: Running, issuer: Issuer
 
 
 def test_a_rotated_key_is_accepted_without_a_restart(stack: Running, issuer: Issuer) -> None:
-    assert called(stack, issuer.token(stack.address), request("ping")).status == 200
+    assert post(stack, issuer.token(stack.address), request("ping")).status == 200
     issuer.keys.append(rsa_key(f"rotated for {stack.address}"))
-    assert called(stack, issuer.token(stack.address), request("ping")).status == 200
+    assert post(stack, issuer.token(stack.address), request("ping")).status == 200
 
 
 def test_a_token_of_eight_kilobytes_gets_through(stack: Running, issuer: Issuer) -> None:
     token = issuer.token(stack.address, filling="x" * 6000)
     assert len(token) > 8192
-    assert called(stack, token, request("ping")).status == 200
+    assert post(stack, token, request("ping")).status == 200
 
 
 def test_the_metadata_names_this_resource_and_its_issuer(stack: Running, issuer: Issuer) -> None:
@@ -193,7 +193,7 @@ def test_a_browser_may_ask_before_it_logs_in(stack: Running) -> None:
 
 
 def test_a_browser_may_read_the_answers(stack: Running, issuer: Issuer) -> None:
-    answer = called(stack, issuer.token(stack.address), request("ping"))
+    answer = post(stack, issuer.token(stack.address), request("ping"))
     assert (answer.status, answer.header("Access-Control-Allow-Origin")) == (200, "*")
 
 
@@ -202,7 +202,7 @@ def test_no_function_runs_for_metadata_methods_and_missing_tokens(stack: Running
     stack("GET", stack.gateway.stack.outputs["MetadataUrl"])
     stack("GET", stack.address)
     stack("OPTIONS", stack.address)
-    called(stack, None, request("ping"))
+    post(stack, None, request("ping"))
     assert stack.gateway.calls == []
 
 
@@ -215,16 +215,16 @@ def test_an_unknown_path_is_not_found(stack: Running) -> None:
 def test_calls_count_on_the_key_of_their_tier(stack: Running, issuer: Issuer) -> None:
     unique = "0000-1111-2222-3333"
     for tier, key in {"pro": f"pro-{unique}", "free": f"free-{unique}", "gold": f"free-{unique}"}.items():
-        answer = called(stack, issuer.token(stack.address, tier=tier), request("ping"))
+        answer = post(stack, issuer.token(stack.address, tier=tier), request("ping"))
         assert (answer.status, _last_key(stack)) == (200, key)
 
 
 def test_calls_count_on_the_callers_own_key_where_there_is_one(dataset: str, issuer: Issuer) -> None:
     own = {"OwnerKeys": json.dumps({"ben": "pro-0000-1111-2222-3333"}), "UsageKeyClaim": "key"}
     with running(dataset, issuer.url, **own) as stack:
-        called(stack, issuer.token(stack.address, sub="ben"), request("ping"))
+        post(stack, issuer.token(stack.address, sub="ben"), request("ping"))
         assert _last_key(stack) == "pro-0000-1111-2222-3333"
-        unknown = called(stack, issuer.token(stack.address, key="a key that no plan holds"), request("ping"))
+        unknown = post(stack, issuer.token(stack.address, key="a key that no plan holds"), request("ping"))
         assert (unknown.status, unknown.header("Access-Control-Allow-Origin")) == (403, "*")
 
 
@@ -232,7 +232,7 @@ TEAMS: Final[dict[str, tuple[Any, set[str]]]] = {
     "a list": (["support"], {"support"}),
     "a JSON array in text": ('["support", "field"]', {"support", "field"}),
     "plain text": ("support", {"support"}),
-    "an id with a blank": (["support field"], set()),
+    "an id with a space": (["support field"], set()),
     "an id with a comma": (["support,field"], set()),
     "an id like an array": (['["support"]'], set()),
     "an id with quotes": (['support"', "'field'"], set()),
@@ -247,7 +247,7 @@ TEAMS: Final[dict[str, tuple[Any, set[str]]]] = {
 def test_teams_give_exactly_the_rights_they_name(
     stack: Running, issuer: Issuer, teams: object, readable: set[str]
 ) -> None:
-    results = found(called(stack, issuer.token(stack.address, teams=teams), search()))["results"]
+    results = envelope(post(stack, issuer.token(stack.address, teams=teams), search()))["results"]
     assert {one["team_id"] for one in results} == {None, *readable}
 
 
@@ -255,18 +255,18 @@ def test_teams_give_exactly_the_rights_they_name(
     "teams", ["support field", "support,field", "[support field]", 5.5, {"id": "support"}, [[]], ["\ud800"]]
 )
 def test_teams_that_can_be_read_in_two_ways_open_nothing(stack: Running, issuer: Issuer, teams: object) -> None:
-    assert called(stack, issuer.token(stack.address, teams=teams), search()).status == 403
+    assert post(stack, issuer.token(stack.address, teams=teams), search()).status == 403
 
 
 def test_an_operator_may_vouch_that_team_ids_are_words(dataset: str, issuer: Issuer) -> None:
     with running(dataset, issuer.url, TeamsForm="words") as stack:
-        answer = called(stack, issuer.token(stack.address, teams="support, field"), search())
-    assert {one["team_id"] for one in found(answer)["results"]} == {None, "support", "field"}
+        answer = post(stack, issuer.token(stack.address, teams="support, field"), search())
+    assert {one["team_id"] for one in envelope(answer)["results"]} == {None, "support", "field"}
 
 
 @pytest.mark.parametrize("owner", [None, "", "  ", 5.5, ["ana"], {"id": "ana"}, True])
 def test_a_token_that_names_no_owner_opens_nothing(stack: Running, issuer: Issuer, owner: object) -> None:
-    assert called(stack, issuer.token(stack.address, sub=owner), search()).status == 403
+    assert post(stack, issuer.token(stack.address, sub=owner), search()).status == 403
 
 
 def test_claims_may_have_other_names(dataset: str, issuer: Issuer) -> None:
@@ -281,8 +281,8 @@ def test_claims_may_have_other_names(dataset: str, issuer: Issuer) -> None:
     }
     claims: Json = {"https://a.example/owner": "ana", "groups": ["field"], "permissions": ["kb.read"], "app": "x"}
     with running(dataset, issuer.url, **names) as stack:
-        answer = called(stack, issuer.token("kb", sub="x", teams=None, scope=None, plan="pro", **claims), search())
-        assert {one["team_id"] for one in found(answer)["results"]} == {None, "field"}
+        answer = post(stack, issuer.token("kb", sub="x", teams=None, scope=None, plan="pro", **claims), search())
+        assert {one["team_id"] for one in envelope(answer)["results"]} == {None, "field"}
         (_, event) = stack.gateway.calls[-1]
         assert event["requestContext"]["authorizer"] == {
             "principalId": "24d4b96f58da6d4a",
@@ -303,12 +303,12 @@ def test_an_issuer_without_audiences_may_vouch_by_client_id(dataset: str, issuer
             (["app-2"], None, 401),
         ):
             token = issuer.token(audience, client_id=client)
-            assert called(stack, token, request("ping")).status == status
+            assert post(stack, token, request("ping")).status == status
 
 
 def test_claims_too_large_for_the_gateway_open_nothing(stack: Running, issuer: Issuer) -> None:
     for count, status in ((50, 200), (1300, 403)):
-        assert called(stack, issuer.token(stack.address, teams=["a"] * count), request("ping")).status == status
+        assert post(stack, issuer.token(stack.address, teams=["a"] * count), request("ping")).status == status
 
 
 def _metadata_at_the_host(template: Json) -> None:
@@ -353,8 +353,8 @@ def test_a_mistake_in_the_template_is_caught(
     template = raw_template()
     spoil(template)
     with running(dataset, issuer.url, template) as stack:
-        assert called(stack, issuer.token(stack.address), request("ping")).status == status
-        challenge = called(stack, None, request("ping")).header("WWW-Authenticate") or ""
+        assert post(stack, issuer.token(stack.address), request("ping")).status == status
+        challenge = post(stack, None, request("ping")).header("WWW-Authenticate") or ""
         metadata = stack("GET", challenge.partition('resource_metadata="')[2].partition('"')[0]).status
         assert (status, metadata) != (200, 200)
 

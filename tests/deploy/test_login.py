@@ -23,7 +23,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from pydantic import AnyUrl
 
 from tests.architecture.source import ROOT
-from tests.support.front_door import ERAS, Era
+from tests.support.calls import ERAS, Era
 from tests.support.issuer import Issuer
 from tests.support.stack import Running, running
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from tests.architecture.source import ROOT
-from tests.support.template import MANAGED_ACTIONS, Json, Stack, raw_template, transformed
+from tests.support.template import MANAGED_ACTIONS, Json, Stack, raw_template, transform
 
 DOMAIN: Final = {"DomainName": "mcp.example.com", "CertificateArn": "arn:certificate", "HostedZoneId": "Z1"}
 EVERYTHING: Final = {
@@ -63,29 +63,29 @@ class Permission:
 
 def permissions(stack: Stack) -> Iterator[Permission]:
     """All that the roles of a stack allow, by inline policies, attached policies and managed ones."""
-    for role, about in stack.of_type("AWS::IAM::Role").items():
-        for policy in about.get("Policies", []):
-            yield from _allowed(role, policy["PolicyDocument"])
-        for arn in about.get("ManagedPolicyArns", []):
+    for role, resource in stack.of_type("AWS::IAM::Role").items():
+        for policy in resource.get("Policies", []):
+            yield from _permissions(role, policy["PolicyDocument"])
+        for arn in resource.get("ManagedPolicyArns", []):
             name = str(arn).rpartition("/")[2]
             # An unknown managed policy counts as one that permits everything.
             for action in MANAGED_ACTIONS.get(name, ("*",)):
                 yield Permission(role, action, "arn:aws:logs:*" if action.startswith("logs:") else "*")
     for kind in ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy"):
-        for name, about in stack.of_type(kind).items():
-            yield from _allowed(name, about["PolicyDocument"])
+        for name, resource in stack.of_type(kind).items():
+            yield from _permissions(name, resource["PolicyDocument"])
 
 
-def _allowed(role: str, document: Json) -> Iterator[Permission]:
-    for statement in _listed(document["Statement"]):
+def _permissions(role: str, document: Json) -> Iterator[Permission]:
+    for statement in _as_list(document["Statement"]):
         if statement["Effect"] == "Allow":
             assert not {"NotAction", "NotResource"} & set(statement)
-            for action in _listed(statement["Action"]):
-                for resource in _listed(statement["Resource"]):
+            for action in _as_list(statement["Action"]):
+                for resource in _as_list(statement["Resource"]):
                     yield Permission(role, action, resource)
 
 
-def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - one or several of anything
+def _as_list(value: Any) -> list[Any]:  # noqa: ANN401 - one or several of anything
     return value if isinstance(value, list) else [value]
 
 
@@ -98,23 +98,23 @@ def too_much(found: Iterator[Permission]) -> set[str]:
     }
 
 
-def built(parameters: dict[str, str]) -> Stack:
+def build(parameters: dict[str, str]) -> Stack:
     """The stack in the cloud; the transform is slow, and the same for all tests of one choice."""
-    return _built(tuple(sorted(parameters.items())))
+    return _build(tuple(sorted(parameters.items())))
 
 
 @cache
-def _built(parameters: tuple[tuple[str, str], ...]) -> Stack:
-    return Stack(transformed(**dict(parameters)), **dict(parameters))
+def _build(parameters: tuple[tuple[str, str], ...]) -> Stack:
+    return Stack(transform(**dict(parameters)), **dict(parameters))
 
 
 @choices
 def test_no_role_may_write_delete_or_do_anything_wide(parameters: dict[str, str]) -> None:
-    assert too_much(permissions(built(parameters))) == set()
+    assert too_much(permissions(build(parameters))) == set()
 
 
 def test_the_function_reads_one_prefix_and_one_parameter_and_no_more() -> None:
-    found = {(one.action, one.resource) for one in permissions(built(EVERYTHING)) if one.role == "SearchKnowledgeRole"}
+    found = {(one.action, one.resource) for one in permissions(build(EVERYTHING)) if one.role == "SearchKnowledgeRole"}
     assert found == {
         ("logs:CreateLogStream", "arn:aws:logs:eu-central-1:123456789012:log-group:SearchKnowledgeLogs:*"),
         ("logs:PutLogEvents", "arn:aws:logs:eu-central-1:123456789012:log-group:SearchKnowledgeLogs:*"),
@@ -129,7 +129,7 @@ def test_the_function_reads_one_prefix_and_one_parameter_and_no_more() -> None:
 
 
 def test_listing_is_bound_to_the_prefix() -> None:
-    role = built(EVERYTHING).of_type("AWS::IAM::Role")["SearchKnowledgeRole"]
+    role = build(EVERYTHING).of_type("AWS::IAM::Role")["SearchKnowledgeRole"]
     statements = [one for policy in role["Policies"] for one in policy["PolicyDocument"]["Statement"]]
     (listing,) = [one for one in statements if one["Action"] == "s3:ListBucket"]
     assert listing["Condition"] == {"StringLike": {"s3:prefix": ["knowledge/live", "knowledge/live/*"]}}
@@ -155,7 +155,7 @@ def test_a_right_too_much_is_caught_however_it_is_given(policy: Any, action: str
     function = template["Resources"]["AuthorizerFunction"]["Properties"]
     del function["Role"]
     function["Policies"] = [policy]
-    assert action in too_much(permissions(Stack(transformed(template, **CHOICES["as it comes"]))))
+    assert action in too_much(permissions(Stack(transform(template, **CHOICES["as it comes"]))))
 
 
 def references(value: Any) -> Iterator[str]:  # noqa: ANN401 - any part of a template
@@ -166,13 +166,13 @@ def references(value: Any) -> Iterator[str]:  # noqa: ANN401 - any part of a tem
     elif isinstance(value, dict):
         for name, argument in value.items():
             if name in {"Ref", "DependsOn"}:
-                yield from _listed(argument)
+                yield from _as_list(argument)
             elif name == "Fn::GetAtt":
-                yield _listed(argument)[0].partition(".")[0]
+                yield _as_list(argument)[0].partition(".")[0]
             elif name == "Fn::Sub":
-                text = _listed(argument)[0]
+                text = _as_list(argument)[0]
                 yield from (found.partition(".")[0] for found in re.findall(r"\$\{([^!}]+)\}", text))
-                yield from references(_listed(argument)[1:])
+                yield from references(_as_list(argument)[1:])
             else:
                 yield from references(argument)
 
@@ -180,7 +180,7 @@ def references(value: Any) -> Iterator[str]:  # noqa: ANN401 - any part of a tem
 def circle(template: Json) -> list[str]:
     """Resources that refer to each other in a circle, which CloudFormation refuses."""
     resources = template["Resources"]
-    graph = {name: set(references(about)) & set(resources) for name, about in resources.items()}
+    graph = {name: set(references(resource)) & set(resources) for name, resource in resources.items()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -190,18 +190,18 @@ def circle(template: Json) -> list[str]:
 
 @choices
 def test_no_resources_refer_to_each_other_in_a_circle(parameters: dict[str, str]) -> None:
-    assert circle(transformed(**parameters)) == []
+    assert circle(transform(**parameters)) == []
 
 
 def test_an_api_that_names_its_own_address_is_caught() -> None:
     template = raw_template()
     template["Resources"]["Api"]["Properties"]["Description"] = {"Fn::Sub": "https://${Api}.execute-api"}
-    assert circle(transformed(template, **CHOICES["as it comes"])) != []
+    assert circle(transform(template, **CHOICES["as it comes"])) != []
 
 
 @choices
 def test_the_gateway_calls_the_alias_whose_versions_start_from_a_snapshot(parameters: dict[str, str]) -> None:
-    stack = built(parameters)
+    stack = build(parameters)
     function = stack.of_type("AWS::Lambda::Function")["SearchKnowledgeFunction"]
     assert function["SnapStart"] == {"ApplyOn": "PublishedVersions"}
     assert function["Timeout"] < 29
@@ -217,7 +217,7 @@ def test_the_gateway_calls_the_alias_whose_versions_start_from_a_snapshot(parame
 def test_a_bucket_that_is_made_is_private_versioned_encrypted_and_reached_by_tls_alone(
     parameters: dict[str, str],
 ) -> None:
-    stack = built(parameters)
+    stack = build(parameters)
     buckets = list(stack.of_type("AWS::S3::Bucket").values())
     assert len(buckets) == (0 if "DatasetBucket" in parameters else 1)
     for bucket in buckets:
@@ -231,7 +231,7 @@ def test_a_bucket_that_is_made_is_private_versioned_encrypted_and_reached_by_tls
 
 @choices
 def test_every_log_has_an_end(parameters: dict[str, str]) -> None:
-    stack = built(parameters)
+    stack = build(parameters)
     groups = stack.of_type("AWS::Logs::LogGroup")
     assert all(int(group["RetentionInDays"]) > 0 for group in groups.values())
     for function in stack.of_type("AWS::Lambda::Function").values():
@@ -242,13 +242,13 @@ def test_every_log_has_an_end(parameters: dict[str, str]) -> None:
 @choices
 def test_a_burst_holds_a_clients_handshake(parameters: dict[str, str]) -> None:
     handshake = 8
-    for plan in built(parameters).of_type("AWS::ApiGateway::UsagePlan").values():
+    for plan in build(parameters).of_type("AWS::ApiGateway::UsagePlan").values():
         assert int(plan["Throttle"]["BurstLimit"]) >= handshake
 
 
 @choices
 def test_there_is_no_stage_but_prod_and_its_throttle(parameters: dict[str, str]) -> None:
-    stack = built(parameters)
+    stack = build(parameters)
     stages = stack.of_type("AWS::ApiGateway::Stage")
     assert {stage["StageName"] for stage in stages.values()} == {"prod"}
     assert [one for one in stack.of_type("AWS::ApiGateway::Deployment").values() if "StageName" in one] == []
@@ -259,13 +259,13 @@ def test_there_is_no_stage_but_prod_and_its_throttle(parameters: dict[str, str])
 
 @choices
 def test_the_dashboard_can_be_read_and_shows_what_operators_ask_for(parameters: dict[str, str]) -> None:
-    (dashboard,) = built(parameters).of_type("AWS::CloudWatch::Dashboard").values()
+    (dashboard,) = build(parameters).of_type("AWS::CloudWatch::Dashboard").values()
     titles = [widget["properties"]["title"] for widget in json.loads(dashboard["DashboardBody"])["widgets"]]
     assert titles == ["Calls by mode", "Latency", "Cold starts", "Errors", "Usage per caller"]
 
 
 def test_every_alarm_tells_the_topic_where_there_is_one() -> None:
-    alarms = built(EVERYTHING).of_type("AWS::CloudWatch::Alarm")
+    alarms = build(EVERYTHING).of_type("AWS::CloudWatch::Alarm")
     assert {tuple(alarm["AlarmActions"]) for alarm in alarms.values()} == {(EVERYTHING["AlarmTopicArn"],)}
     assert set(alarms) == {"ErrorsAlarm", "ThrottlesAlarm", "SlownessAlarm", "UnavailableAlarm", "DoorAlarm"}
 
@@ -284,15 +284,15 @@ def test_the_variables_are_those_that_the_functions_read() -> None:
 
 
 def test_the_domain_has_no_base_path_and_a_record_where_the_zone_is_known() -> None:
-    stack = built(EVERYTHING)
+    stack = build(EVERYTHING)
     (mapping,) = stack.of_type("AWS::ApiGateway::BasePathMapping").values()
     assert "BasePath" not in mapping
     (record,) = stack.of_type("AWS::Route53::RecordSet").values()
     assert record["Name"] == "mcp.example.com"
-    assert built(CHOICES["as it comes"]).of_type("AWS::ApiGateway::DomainName") == {}
+    assert build(CHOICES["as it comes"]).of_type("AWS::ApiGateway::DomainName") == {}
 
 
-def test_a_first_trial_brings_its_own_issuer_whose_scope_and_clients_the_door_knows() -> None:
+def test_a_first_trial_brings_its_own_issuer_whose_scope_and_clients_the_authorizer_knows() -> None:
     variables = Stack(CreateUserPool="yes").environment("AuthorizerFunction")
     assert variables["ISSUER"] == "https://cognito-idp.eu-central-1.amazonaws.com/UserPool"
     assert variables["REQUIRED_SCOPE"] == "knowledge/read"

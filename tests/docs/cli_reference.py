@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from publish_knowledge.cli.main import knowledge
+from publish_knowledge.cli.main import COMMANDS, knowledge, load_command
 from tests.architecture.source import ROOT
 
 PATH: Final = "docs/cli.md"
@@ -32,7 +32,8 @@ def list_help_texts() -> Iterator[tuple[str, str]]:
     """Name and help text of the command group and of every command."""
     group = click.Context(knowledge, info_name="knowledge", terminal_width=WIDTH, **knowledge.context_settings)
     yield "knowledge", knowledge.get_help(group)
-    for name, command in sorted(knowledge.commands.items()):
+    for name in COMMANDS:
+        command = load_command(name)
         context = click.Context(command, info_name=name, parent=group, terminal_width=WIDTH)
         yield f"knowledge {name}", command.get_help(context)
 

@@ -11,7 +11,7 @@ from local_gateway.events import Developer
 from local_gateway.sample import EXAMPLES
 from publish_knowledge.cli.main import knowledge
 from search_knowledge.app import Handler
-from tests.support.front_door import switched_on
+from tests.support.calls import switched_on
 
 ANA = Developer("ana", ("support",))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from publish_knowledge.cli.main import knowledge
+from publish_knowledge.cli.main import COMMANDS, load_command
 from tests.docs.cli_reference import PATH, build_reference, list_help_texts
 from tests.support.pages import page
 
@@ -15,8 +15,9 @@ def test_the_reference_is_current() -> None:
 
 def test_the_reference_has_every_option_of_every_command() -> None:
     texts = dict(list_help_texts())
-    for name, command in knowledge.commands.items():
-        options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+    for name in COMMANDS:
+        parameters = load_command(name).params
+        options = [option for parameter in parameters for option in parameter.opts if option.startswith("--")]
         assert options
         assert [option for option in options if option not in texts[f"knowledge {name}"]] == []
 

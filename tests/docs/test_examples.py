@@ -20,7 +20,7 @@ from local_gateway.front import Front
 from publish_knowledge.cli.main import knowledge
 from search_knowledge.app import Handler
 from tests.docs.conftest import ANA
-from tests.support.front_door import Json, call
+from tests.support.calls import Json, call
 from tests.support.pages import page
 
 README = page("README.md")

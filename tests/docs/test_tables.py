@@ -11,7 +11,7 @@ from knowledge.embedding.providers import LOCAL, LOCAL_SMALL
 from knowledge.errors import KnowledgeError
 from knowledge.requests import MODES
 from knowledge.store.schema import BASE, HEAD, HISTORY, PASSAGE
-from publish_knowledge.cli.main import knowledge
+from publish_knowledge.cli.main import COMMANDS, load_command
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.publishing.plan import Action
 from publish_knowledge.sources.files import KINDS
@@ -88,7 +88,7 @@ def test_the_kinds_of_files_and_the_front_matter() -> None:
 
 
 def test_every_option_that_is_reported_exists() -> None:
-    given = [one for command in knowledge.commands.values() for one in command.params]
+    given = [one for name in COMMANDS for one in load_command(name).params]
     options = {name for one in given for name in (*one.opts, *one.secondary_opts)}
     stated = {word for span in code_spans(PUBLISH.prose) for word in span.split() if word.startswith("--")}
     assert stated - options - {"--debug", "--help"} == set()

@@ -1,4 +1,4 @@
-"""Front modules that import later: made-up ones, and the real ones that the engine layer makes lazy."""
+"""Deferred imports of a package, in an interpreter of their own."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 
 def run(folder: Path, code: str) -> str:
-    """What a Python that sees only this folder and the installed packages prints, its last error line included."""
+    """The output of a Python with this folder and the installed packages, and the last line of its errors."""
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     return done.stdout + "".join(done.stderr.splitlines()[-1:])
 
 
-def test_nothing_is_imported_before_it_is_asked_for(shop: Path) -> None:
+def test_nothing_is_imported_before_it_is_used(shop: Path) -> None:
     assert run(shop, "import shop; print('now'); shop.Till; shop.Till; print(shop.__doc__)") == "now\ntills\nA shop.\n"
 
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 import pytest
 
 import native_loader
-from engine_build.files import architecture_of
+from engine_build.files import read_architecture
 from engine_build.pack import Pack, pack
 
-HERE: Final = Path(native_loader.__file__)
+LAZY_IMPORTS: Final = Path(native_loader.__file__)
 PYTHON: Final = f"{sys.version_info[0]}.{sys.version_info[1]}"
 EXTENSION: Final = Path(str(find_spec("Stemmer").origin))  # type: ignore[union-attr]  # a dependency of ours
 USE: Final = "from words import Stemmer; print(Stemmer.Stemmer('english').stemWord('libraries'), Stemmer.__file__)"
@@ -32,9 +32,9 @@ def layer(tmp_path: Path) -> Path:
     (site / "words/__init__.py").touch()
     copy(EXTENSION, site / "words/Stemmer.abi.so")
     (site / "words/libbeside.so.1").write_bytes(b"beside " * 1000)
-    architecture = architecture_of(EXTENSION.read_bytes())
+    architecture = read_architecture(EXTENSION.read_bytes())
     pack(site, architecture, PYTHON, [Pack("words.Stemmer", "words/Stemmer.*", ("words/lib*",))])
-    copy(HERE, site)
+    copy(LAZY_IMPORTS, site)
     return site
 
 
@@ -51,8 +51,8 @@ def surroundings(layer: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(layer), "TMPDIR": str(temporary)}
 
 
-def unpacked(layer: Path) -> list[Path]:
-    """Files in the temporary folder."""
+def unpacked_files(layer: Path) -> list[Path]:
+    """The files in the temporary folder."""
     return [path for path in (layer.parent / "temporary").rglob("*") if path.is_file()]
 
 
@@ -70,7 +70,7 @@ def test_a_packed_extension_is_imported_under_its_own_name(layer: Path) -> None:
 
 def test_what_is_unpacked_is_what_was_packed(layer: Path) -> None:
     run(layer)
-    assert {path.name: path.read_bytes() for path in unpacked(layer)} == {
+    assert {path.name: path.read_bytes() for path in unpacked_files(layer)} == {
         "Stemmer.abi.so": EXTENSION.read_bytes(),
         "libbeside.so.1": b"beside " * 1000,
     }
@@ -90,12 +90,12 @@ def test_processes_that_start_together_do_not_disturb_each_other(layer: Path) ->
         for _ in range(8)
     ]
     assert {one.communicate(timeout=60)[0].split()[0] for one in started} == {"librari"}
-    assert len(unpacked(layer)) == 2
+    assert len(unpacked_files(layer)) == 2
 
 
 def test_a_file_cut_short_is_unpacked_again(layer: Path) -> None:
     run(layer)
-    (extension,) = (path for path in unpacked(layer) if path.name == "Stemmer.abi.so")
+    (extension,) = (path for path in unpacked_files(layer) if path.name == "Stemmer.abi.so")
     extension.write_bytes(b"")
     assert run(layer).stdout.startswith("librari")
 
@@ -109,13 +109,13 @@ def test_a_damaged_archive_is_an_error_that_leaves_nothing(layer: Path, damage: 
     last_line = run(layer).stderr.splitlines()[-1]
     assert last_line.startswith("native_loader.EngineError")
     assert "is damaged" in last_line
-    assert unpacked(layer) == []
+    assert unpacked_files(layer) == []
 
 
 def test_an_archive_of_another_size_is_refused(layer: Path) -> None:
     change_manifest(layer, {"bytes_of": {"words/Stemmer.abi.so": 5, "words/libbeside.so.1": 7000}})
     assert "instead of 5" in run(layer).stderr
-    assert unpacked(layer) == []
+    assert unpacked_files(layer) == []
 
 
 def test_a_layer_for_another_machine_says_so(layer: Path) -> None:
@@ -153,27 +153,27 @@ def test_a_full_disk_is_reported_with_its_remedy(layer: Path) -> None:
     limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
     limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
     assert "cannot be unpacked" in run(layer, limit + USE).stderr
-    assert unpacked(layer) == []
+    assert unpacked_files(layer) == []
 
 
 def test_no_room_is_reported_with_its_remedy() -> None:
-    message = native_loader.storage_message(OSError(28, "No space left on device"), Path("folder/lib.so"), 1000)
+    message = native_loader.describe_storage_error(OSError(28, "No space left on device"), Path("folder/lib.so"), 1000)
     assert message == "folder has no room for the 1000 bytes of lib.so: raise the function's EphemeralStorage"
 
 
-BEGIN: Final = "import native_loader, sys; from pathlib import Path; native_loader.begin(); "
+BEGIN: Final = "import native_loader, sys; from pathlib import Path; native_loader.start_unpacking(); "
 WAIT: Final = "import os; os.waitpid(native_loader._helpers[0].process, 0); "
 
 
 def test_a_second_process_unpacks_what_is_needed_ahead(layer: Path) -> None:
     run(layer, BEGIN + WAIT)
-    assert sorted(path.name for path in unpacked(layer)) == ["Stemmer.abi.so", "libbeside.so.1"]
+    assert sorted(path.name for path in unpacked_files(layer)) == ["Stemmer.abi.so", "libbeside.so.1"]
     change_manifest(layer, {"digest": "another", "ahead": []})
     assert run(layer, BEGIN + "print(native_loader._helpers)").stdout == "[]\n"
 
 
 def test_what_is_unpacked_beside_is_waited_for_and_used(layer: Path) -> None:
-    stuck = f"native_loader._unpack = lambda *_: sys.exit('unpacked here'); {USE}"
+    stuck = f"native_loader._write_unpacked = lambda *_: sys.exit('unpacked here'); {USE}"
     assert run(layer, BEGIN + stuck).stdout.startswith("librari")
 
 
@@ -194,7 +194,7 @@ def test_a_helper_that_hangs_is_not_waited_for(layer: Path) -> None:
     hangs.write_text("#!/bin/sh\nexec sleep 60\n", encoding="utf-8")
     hangs.chmod(0o755)
     code = f"import native_loader, os, sys; sys.executable = {str(hangs)!r}; native_loader.HELPER_SECONDS = 0.1; "
-    code += f"native_loader.begin(); {USE}; os.kill(native_loader._helpers[0].process, 9)"
+    code += f"native_loader.start_unpacking(); {USE}; os.kill(native_loader._helpers[0].process, 9)"
     assert run(layer, code).stdout.startswith("librari")
 
 

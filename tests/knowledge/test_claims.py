@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from knowledge.claims import ClaimNames
 from knowledge.errors import InvalidRequestError, ScopeRequiredError
 from knowledge.scopes import Caller, authorized_scopes
-from tests.support.server import jwt, refusal_of, who
+from tests.support.server import jwt_authorizer, refuse, resolve
 
 VOUCHED = ClaimNames(teams_are_words=True)
 
@@ -34,7 +34,7 @@ def context(**claims: object) -> dict[str, Any]:
     return {"lambda": {"sub": "ana", "scope": "knowledge:read", **claims}}
 
 
-SHAPES = {"rest": rest, "cognito": cognito, "jwt": jwt, "lambda": context}
+SHAPES = {"rest": rest, "cognito": cognito, "jwt": jwt_authorizer, "lambda": context}
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,23 @@ SHAPES = {"rest": rest, "cognito": cognito, "jwt": jwt, "lambda": context}
     ],
 )
 def test_each_shape_that_can_list_teams_gives_them_all(authorizer: dict[str, Any]) -> None:
-    assert who(authorizer) == Caller("ana", ("support", "field"), READ)
+    assert resolve(authorizer) == Caller("ana", ("support", "field"), READ)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_shape_carries_one_plain_team(shape: str) -> None:
-    assert who(SHAPES[shape](teams="support")) == Caller("ana", ("support",), READ)
+    assert resolve(SHAPES[shape](teams="support")) == Caller("ana", ("support",), READ)
 
 
 def test_a_flattened_array_of_one_is_that_one() -> None:
-    assert who(jwt(teams="[support]", scope="[openid knowledge:read]")) == Caller(
+    assert resolve(jwt_authorizer(teams="[support]", scope="[openid knowledge:read]")) == Caller(
         "ana", ("support",), frozenset({"openid", "knowledge:read"})
     )
 
 
 @pytest.mark.parametrize("text", ["[a b]", "a b", "a,b", "[a,b]", "[a, b]", "[ a]", "[a\u00a0b]", "[a\tb]", "a\nb"])
 def test_a_flattened_array_that_could_be_one_id_or_two_is_refused(text: str) -> None:
-    assert refusal_of(jwt(teams=text)) == (
+    assert refuse(jwt_authorizer(teams=text)) == (
         "The token's claim teams is ambiguous: an id with whitespace or a comma cannot be distinguished from two "
         "ids; send a JSON array."
     )
@@ -72,68 +72,68 @@ def test_a_flattened_array_that_could_be_one_id_or_two_is_refused(text: str) -> 
 @pytest.mark.parametrize("shape", ["rest", "cognito", "lambda"])
 @pytest.mark.parametrize("text", ["a b", "a,b", "a, b", "[a b]", "[a]", '["a"', '["a"] x', "[" * 5000])
 def test_text_that_is_neither_one_id_nor_an_array_is_refused(shape: str, text: str) -> None:
-    assert "is ambiguous" in refusal_of(SHAPES[shape](teams=text))
+    assert "is ambiguous" in refuse(SHAPES[shape](teams=text))
 
 
 @pytest.mark.parametrize("text", ['["a"]', '["a b"]', '["a" "b"]'])
 def test_quotation_marks_in_a_flattened_array_are_not_taken_for_json(text: str) -> None:
-    assert "JSON array or an id with quotation marks" in refusal_of(jwt(teams=text))
+    assert "JSON array or an id with quotation marks" in refuse(jwt_authorizer(teams=text))
 
 
 @pytest.mark.parametrize("text", ["[a b]", "a b", "a,b", "[a, b]"])
 def test_only_an_operator_who_vouches_for_the_ids_gets_lists_split(text: str) -> None:
-    assert who(jwt(teams=text), VOUCHED).team_ids == ("a", "b")
+    assert resolve(jwt_authorizer(teams=text), VOUCHED).team_ids == ("a", "b")
 
 
-def test_even_then_other_blanks_are_refused() -> None:
-    assert refusal_of(jwt(teams="[a b\tc]"), VOUCHED)
+def test_even_then_other_whitespace_is_refused() -> None:
+    assert refuse(jwt_authorizer(teams="[a b\tc]"), VOUCHED)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("nothing", [None, "", "[]"])
 def test_no_teams_are_no_teams(shape: str, nothing: object) -> None:
-    assert who(SHAPES[shape](teams=nothing)).team_ids == ()
+    assert resolve(SHAPES[shape](teams=nothing)).team_ids == ()
 
 
 @pytest.mark.parametrize("odd", [True, 1.5, {"a": 1}, {}])
 def test_teams_of_another_type_are_refused(odd: object) -> None:
-    assert "neither text nor a list" in refusal_of(context(teams=odd))
+    assert "neither text nor a list" in refuse(context(teams=odd))
 
 
 @pytest.mark.parametrize("odd", [True, None, 1.5, ["a"], {}])
 def test_a_list_with_something_else_than_ids_is_refused(odd: object) -> None:
-    assert "one of its entries is not text" in refusal_of(context(teams=["a", odd]))
-    assert "one of its entries is not text" in refusal_of(rest(teams=json.dumps(["a", odd])))
+    assert "one of its entries is not text" in refuse(context(teams=["a", odd]))
+    assert "one of its entries is not text" in refuse(rest(teams=json.dumps(["a", odd])))
 
 
 def test_whole_numbers_are_ids_in_digits_and_empty_entries_are_none() -> None:
-    assert who(context(sub=7, teams=[42, "", "a"])) == Caller("7", ("42", "a"), READ)
-    assert who(context(teams=7)).team_ids == ("7",)
-    assert refusal_of(context(teams=10**5000))
+    assert resolve(context(sub=7, teams=[42, "", "a"])) == Caller("7", ("42", "a"), READ)
+    assert resolve(context(teams=7)).team_ids == ("7",)
+    assert refuse(context(teams=10**5000))
 
 
 @pytest.mark.parametrize("owner", [None, "", "  ", True, 1.5, ["ana"], {"a": 1}])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_without_an_owner_there_is_no_caller_even_with_teams(shape: str, owner: object) -> None:
-    assert "names no owner in the claim sub" in refusal_of(SHAPES[shape](sub=owner, teams="support"))
+    assert "names no owner in the claim sub" in refuse(SHAPES[shape](sub=owner, teams="support"))
 
 
 def test_an_owner_that_may_be_a_list_is_refused() -> None:
-    assert "a caller is one owner" in refusal_of(jwt(sub="[ana]"))
-    assert who(rest(sub="[ana]")).owner_id == "[ana]"
+    assert "a caller is one owner" in refuse(jwt_authorizer(sub="[ana]"))
+    assert resolve(rest(sub="[ana]")).owner_id == "[ana]"
 
 
 @pytest.mark.parametrize(
     "identity", ["a b", "a,b", "' OR 1=1 --", "héllo", "he\u0301llo", "ｆｕｌｌ", " ana ", "owner:x"]
 )
 def test_ids_are_taken_as_they_are(identity: str) -> None:
-    assert who(rest(sub=identity, teams=json.dumps([identity]))) == Caller(identity, (identity,), READ)
-    assert who(context(sub=identity, teams=[identity])) == Caller(identity, (identity,), READ)
+    assert resolve(rest(sub=identity, teams=json.dumps([identity]))) == Caller(identity, (identity,), READ)
+    assert resolve(context(sub=identity, teams=[identity])) == Caller(identity, (identity,), READ)
 
 
 def test_lone_surrogates_are_refused() -> None:
-    assert "lone surrogate" in refusal_of(rest(sub="\ud800"))
-    assert "lone surrogate" in refusal_of(rest(teams='["\\ud800"]'))
+    assert "lone surrogate" in refuse(rest(sub="\ud800"))
+    assert "lone surrogate" in refuse(rest(teams='["\\ud800"]'))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_lone_surrogates_are_refused() -> None:
 )
 @pytest.mark.parametrize("claim", ["scope", "scp"])
 def test_a_scope_is_found_in_every_form(scope: object, claim: str) -> None:
-    caller = who({"sub": "ana", claim: scope})
+    caller = resolve({"sub": "ana", claim: scope})
     assert "knowledge:read" in caller.permissions
     assert authorized_scopes(caller, "knowledge:read")
 
@@ -158,17 +158,17 @@ def test_a_scope_is_found_in_every_form(scope: object, claim: str) -> None:
 )
 def test_a_scope_that_is_another_does_not_pass(scope: object) -> None:
     with pytest.raises(ScopeRequiredError, match="lacks the scope knowledge:read"):
-        authorized_scopes(who(rest(scope=scope)), "knowledge:read")
+        authorized_scopes(resolve(rest(scope=scope)), "knowledge:read")
 
 
 def test_claim_names_are_settings() -> None:
     names = ClaimNames(owner="user", teams="groups", scope="perm", client="app", tier="plan")
     claims = {"user": "u", "groups": '["g"]', "perm": "x", "app": "c", "plan": "pro", "sub": "ana", "scope": "y"}
-    assert who(claims, names) == Caller("u", ("g",), frozenset({"x"}), "c", "pro")
+    assert resolve(claims, names) == Caller("u", ("g",), frozenset({"x"}), "c", "pro")
 
 
 def test_more_than_fifty_scopes_are_refused_with_the_number() -> None:
-    crowd = who(rest(teams=json.dumps([str(n) for n in range(50)])))
+    crowd = resolve(rest(teams=json.dumps([str(n) for n in range(50)])))
     with pytest.raises(InvalidRequestError, match="51 scopes"):
         authorized_scopes(crowd, "knowledge:read")
 
@@ -176,7 +176,7 @@ def test_more_than_fifty_scopes_are_refused_with_the_number() -> None:
 TEAM_IDS = st.lists(st.text(st.sampled_from("ab ,[]\"'\\\tÄ界"), min_size=1, max_size=6), max_size=4)
 
 
-def flattened(teams: list[str]) -> str:
+def flatten(teams: list[str]) -> str:
     return f"[{' '.join(teams)}]"
 
 
@@ -190,7 +190,7 @@ def is_array(text: str) -> bool:
 WIRE: Mapping[str, Any] = {
     "REST API, Lambda authorizer": lambda teams: rest(teams=json.dumps(teams)),
     "REST API, Cognito": lambda teams: cognito(teams=",".join(teams)),
-    "HTTP API, JWT authorizer": lambda teams: jwt(teams=flattened(teams)),
+    "HTTP API, JWT authorizer": lambda teams: jwt_authorizer(teams=flatten(teams)),
     "HTTP API, Lambda authorizer": lambda teams: context(teams=teams),
 }
 
@@ -202,7 +202,7 @@ def test_no_gateway_turns_teams_into_a_team_that_was_not_claimed(gateway: str, t
     # Cognito's groups come joined by commas; its custom attributes may hold a JSON array, and are read as one.
     assume("Cognito" not in gateway or not is_array(",".join(teams)))
     try:
-        found = who(WIRE[gateway](teams)).team_ids
+        found = resolve(WIRE[gateway](teams)).team_ids
     except ScopeRequiredError:
         assert "JWT" in gateway or "Cognito" in gateway
     else:
@@ -217,4 +217,4 @@ def test_no_gateway_turns_teams_into_a_team_that_was_not_claimed(gateway: str, t
 )
 def test_any_claims_give_a_caller_or_a_documented_error(authorizer: object) -> None:
     with suppress(ScopeRequiredError):
-        assert who(authorizer).owner_id
+        assert resolve(authorizer).owner_id

@@ -25,7 +25,7 @@ def kinds() -> Iterator[type[KnowledgeError]]:
     return (kind for kind in KnowledgeError.__subclasses__() if kind.__module__ == errors.__name__)
 
 
-def made(kind: type[KnowledgeError]) -> KnowledgeError:
+def create(kind: type[KnowledgeError]) -> KnowledgeError:
     """A failure of a kind, with a text where it needs one."""
     needed = [one for one in signature(kind).parameters.values() if one.default is one.empty]
     return kind(*["a-text"] * len(needed))
@@ -45,7 +45,7 @@ def test_no_two_kinds_share_a_code() -> None:
 
 @pytest.mark.parametrize("kind", list(kinds()))
 def test_a_failure_carries_its_message_and_no_field_unless_one_is_named(kind: type[KnowledgeError]) -> None:
-    failure = made(kind)
+    failure = create(kind)
     assert failure.message == str(failure) != ""
     assert failure.field is None
     assert failure.envelope in (ERROR, UNAVAILABLE)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.requests import ReadRequest
 from publish_knowledge.publishing.lifecycle import archive_item
-from tests.support.datasets import ANA, BEN, SUPPORT, Location, build, document, item, put, put_one, within
-from tests.support.reading import outline, read_whole, service
+from tests.support.datasets import ANA, BEN, SUPPORT, Location, build, document, item, put, put_one, run_in_store
+from tests.support.reading import open_service, read_windows, summarize
 
 pytestmark = pytest.mark.anyio
 
@@ -31,15 +31,15 @@ def anyio_backend() -> str:
 async def test_windows_join_to_the_whole_text(folder: Location, text: str, limit: int) -> None:
     used = text[: limit * 100]
     await put_one(folder, ANA, "notes", document("a.md", used))
-    async with service(folder) as reader:
-        assert await read_whole(reader, [ANA], item(ANA, "notes", "a.md"), limit) == used
+    async with open_service(folder) as reader:
+        assert await read_windows(reader, [ANA], item(ANA, "notes", "a.md"), limit) == used
 
 
 async def test_a_window_in_the_middle_is_exact_and_names_its_section(location: Location) -> None:
     text = "".join(f"# Part {number}\n\n" + f"Sentence {number} about nothing. " * 30 + "\n\n" for number in range(20))
     await put_one(location, ANA, "notes", document("a.md", text))
     at = text.index("# Part 11")
-    async with service(location) as reader:
+    async with open_service(location) as reader:
         answer = await reader.read([ANA], ReadRequest(item(ANA, "notes", "a.md"), offset=at, limit=500))
     assert answer.content == text[at : at + 500]
     assert answer.locator == "Part 11"
@@ -48,7 +48,7 @@ async def test_a_window_in_the_middle_is_exact_and_names_its_section(location: L
 
 async def test_past_the_end_is_empty_and_ends(folder: Location) -> None:
     await put_one(folder, ANA, "notes", document("a.md", "short"))
-    async with service(folder) as reader:
+    async with open_service(folder) as reader:
         for offset in (5, 6, 10**12):
             answer = (await reader.read([ANA], ReadRequest(item(ANA, "notes", "a.md"), offset=offset))).as_dict()
             assert (answer["content"], answer["content_truncated"], answer["continuation"]) == ("", False, None)
@@ -57,7 +57,7 @@ async def test_past_the_end_is_empty_and_ends(folder: Location) -> None:
 
 async def test_an_empty_text_can_be_read(folder: Location) -> None:
     await put_one(folder, ANA, "notes", document("a.md", "", title="Only a title"))
-    async with service(folder) as reader:
+    async with open_service(folder) as reader:
         answer = await reader.read([ANA], ReadRequest(item(ANA, "notes", "a.md")))
     assert (answer.content, answer.revision.total_chars, answer.revision.title) == ("", 0, "Only a title")
 
@@ -66,8 +66,8 @@ async def test_a_historical_revision_stays_readable_and_says_so(location: Locati
     texts = ["First text.\n", "Second text.\n", "First text.\n"]
     revisions = [(await put_one(location, ANA, "notes", document("a.md", text))).revision_id for text in texts]
     assert len(set(revisions)) == 3
-    async with service(location) as reader:
-        found = [outline(await reader.read([ANA], ReadRequest(item(ANA, "notes", "a.md"), one))) for one in revisions]
+    async with open_service(location) as reader:
+        found = [summarize(await reader.read([ANA], ReadRequest(item(ANA, "notes", "a.md"), one))) for one in revisions]
         current = await reader.read([ANA], ReadRequest(item(ANA, "notes", "a.md")))
     assert found == [(texts[0], False), (texts[1], False), (texts[2], True)]
     assert current.revision.revision_id == revisions[2]
@@ -79,7 +79,7 @@ async def test_every_reason_for_not_reading_is_the_same_refusal(folder: Location
     draft = await put_one(folder, ANA, "notes", document("draft.md", "Draft."), draft=True)
     hidden = await put_one(folder, ANA, "notes", document("mine.md", "Mine, but not yet."), draft=True)
     foreign = await put_one(folder, BEN, "notes", document("mine.md", "Ben's."))
-    await within(folder, archive_item, ANA, item(ANA, "notes", "gone.md"))
+    await run_in_store(folder, archive_item, ANA, item(ANA, "notes", "gone.md"))
     mine = item(ANA, "notes", "mine.md")
     refused = [
         ReadRequest("ki_missing"),
@@ -92,7 +92,7 @@ async def test_every_reason_for_not_reading_is_the_same_refusal(folder: Location
         ReadRequest(mine, base_id="elsewhere"),
         ReadRequest(mine.upper()),
     ]
-    async with service(folder) as reader:
+    async with open_service(folder) as reader:
         for request in refused:
             with pytest.raises(ResourceUnavailableError) as refusal:
                 await reader.read([ANA, SUPPORT], request)
@@ -105,7 +105,7 @@ async def test_a_revision_whose_text_is_lost_is_an_outage_and_not_an_empty_text(
     await put_one(folder, ANA, "notes", document("a.md", "Second text.\n"))
     connection = await lancedb.connect_async(folder.uri)
     await (await connection.open_table(ANA.revisions_table)).delete("true")
-    async with service(folder) as reader:
+    async with open_service(folder) as reader:
         with pytest.raises(StorageUnavailableError):
             await reader.read([ANA], ReadRequest(old.item_id, old.revision_id))
         assert (await reader.read([ANA], ReadRequest(old.item_id))).content == "Second text.\n"
@@ -120,7 +120,7 @@ def test_any_text_tiles(tmp_path_factory: pytest.TempPathFactory, text: str, lim
     where = build(str(tmp_path_factory.mktemp("tiles") / "d"), {(ANA, "notes"): [document("a.md", text)]})
 
     async def whole() -> str:
-        async with service(where) as reader:
-            return await read_whole(reader, [ANA], item(ANA, "notes", "a.md"), max(limit, len(text) // 40 + 1))
+        async with open_service(where) as reader:
+            return await read_windows(reader, [ANA], item(ANA, "notes", "a.md"), max(limit, len(text) // 40 + 1))
 
     assert asyncio.run(whole()) == text

@@ -17,7 +17,7 @@ from knowledge.service import KnowledgeService
 from knowledge.store.dataset import Dataset
 from knowledge.store.snapshot import Snapshot
 from tests.support.datasets import ANA, Location, embedding, item, put
-from tests.support.reading import paths
+from tests.support.reading import list_paths
 
 pytestmark = pytest.mark.anyio
 
@@ -70,7 +70,7 @@ async def test_a_query_is_embedded_once_where_its_mode_has_a_semantic_side(folde
     provider = Watched()
     service = KnowledgeService(SignalingDataset(folder, threading.Event()), provider)
     answer = await service.search([ANA], SearchRequest("router", mode=mode))
-    assert paths(answer)[0] == "router.md"
+    assert list_paths(answer)[0] == "router.md"
     assert provider.queries == (["router"] if mode in SEMANTIC_MODES else [])
 
 

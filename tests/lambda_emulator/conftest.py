@@ -2,11 +2,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from lambda_emulator.artifact import FUNCTION
-from tests.support.built import TEMPLATE
+
+TEMPLATE: Final = f"""
+Resources:
+  {FUNCTION}:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: {FUNCTION}
+      Handler: tool.app.handler
+      Layers: [{{Ref: EngineLayer}}, {{Ref: KnowledgeLayer}}]
+      Environment:
+        Variables: {{PLAIN: "1", MADE: {{"Fn::Sub": "x"}}}}
+  EngineLayer:
+    Type: AWS::Serverless::LayerVersion
+    Properties: {{ContentUri: EngineLayer}}
+"""
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
-"""Answers compared with those written beside the events."""
+"""Answers compared with the expected ones of the event files."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from lambda_emulator.answers import find_differences, parse_body, read_event
         ([1, 2], [1], ["answer is [1], expected [1, 2]"]),
         ({"a": True}, {"a": 1}, ["answer.a is 1, expected true"]),
         ({"a": {}}, {"a": "text"}, ['answer.a is "text", expected {}']),
+        ({"a": []}, {"a": None}, ["answer.a is null, expected []"]),
+        ({"a": 0}, {"a": None}, ["answer.a is null, expected 0"]),
     ],
     ids=str,
 )
@@ -46,3 +49,6 @@ def test_every_event_file_can_be_read() -> None:
     paths = sorted((Path(__file__).parents[2] / "events").glob("*.json"))
     assert paths
     assert all(read_event(path).expected["statusCode"] for path in paths)
+    assert {frozenset(json.loads(path.read_text(encoding="utf-8"))) for path in paths} == {
+        frozenset({"description", "event", "expected"})
+    }

@@ -1,4 +1,4 @@
-"""What `sam build` made, read from its template."""
+"""Built functions, read from the built template."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from lambda_emulator.artifact import FUNCTION, ArtifactError, find_function, read_functions
 
 
-def test_a_built_template_tells_the_function_s_parts(build: Path) -> None:
+def test_a_built_template_gives_the_function_s_parts(build: Path) -> None:
     found = find_function(build)
     assert found.folder == build / FUNCTION
     assert [layer.name for layer in found.layers] == ["EngineLayer", "KnowledgeLayer"]

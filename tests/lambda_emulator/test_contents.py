@@ -1,4 +1,4 @@
-"""What a package must not hold."""
+"""Files that a package must not have."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from pathlib import Path
 import pytest
 from backports import zstd
 
-from engine_build.files import ELF_MACHINES
 from lambda_emulator.artifact import find_function
 from lambda_emulator.contents import find_faults
-
-
-def library(architecture: str) -> bytes:
-    return b"\x7fELF\x02\x01\x01" + bytes(11) + ELF_MACHINES[architecture].to_bytes(2, "little") + bytes(44)
+from tests.support.engine import make_library
 
 
 @pytest.mark.parametrize(
@@ -36,7 +32,7 @@ def test_what_must_not_be_shipped_is_found(build: Path, path: str) -> None:
 
 def test_a_library_for_another_machine_is_found_packed_or_not(build: Path) -> None:
     python = build / "EngineLayer/python"
-    (python / "plain.so").write_bytes(library("arm64"))
-    (python / "packed.so.1.zst").write_bytes(zstd.compress(library("arm64")))
+    (python / "plain.so").write_bytes(make_library("arm64"))
+    (python / "packed.so.1.zst").write_bytes(zstd.compress(make_library("arm64")))
     assert len(find_faults(find_function(build), "x86_64")) == 2
     assert find_faults(find_function(build), "arm64") == []

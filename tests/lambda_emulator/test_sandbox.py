@@ -1,4 +1,4 @@
-"""What looks at a built package and runs it, on small packages made here and with an emulator of a few lines."""
+"""Small built packages, run by an emulator of a few lines."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def emulator(tmp_path: Path) -> Path:
 
 
 def run(build: Path, machine: Machine, folder: Path, **settings: str) -> dict[str, Any]:
-    """What the function sees of its surroundings."""
+    """Run the function once and return what it sees of its surroundings."""
     folder.mkdir()
     with start_function(find_function(build), machine, settings, folder) as running:
         seen: dict[str, Any] = running.invoke({"an": "event"})

@@ -7,8 +7,8 @@ import pytest
 
 from local_gateway.events import PAYLOADS, Payload
 from local_gateway.front import Front
+from tests.support.calls import switched_on
 from tests.support.datasets import SUPPORT, build
-from tests.support.front_door import switched_on
 from tests.support.local_front import ANA
 
 

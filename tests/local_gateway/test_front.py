@@ -1,4 +1,4 @@
-"""The local gateway over real HTTP, and its command line."""
+"""The local gateway over HTTP."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import pytest
 from mcp import Client
 
 from local_gateway.front import MAX_BODY_BYTES, Front
-from tests.support.front_door import ERAS, Era, request, tool_call
+from tests.support.calls import ERAS, Era, request, tool_call
 from tests.support.local_front import JSON, send
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_real_client_finds_and_calls_the_tool_over_http(front: Front, era: Era) -> None:
-    async def used() -> None:
+    async def use() -> None:
         async with Client(front.url, mode=era) as session:
             assert [tool.name for tool in (await session.list_tools()).tools] == ["search_knowledge"]
             result = await session.call_tool("search_knowledge", {"query": "Urlaub beantragen"})
             assert result.structured_content["results"][0]["source"]["uri"] == "handbook/urlaub.md"
 
-    asyncio.run(used())
+    asyncio.run(use())
 
 
 def test_several_connections_are_served_at_once(front: Front) -> None:
@@ -56,7 +56,7 @@ def test_requests_from_elsewhere_are_refused(front: Front, headers: dict[str, st
 
 
 @pytest.mark.parametrize("origin", ["http://localhost:6274", "http://127.0.0.1:1", "http://[::1]:80"])
-def test_pages_on_this_machine_may_ask(front: Front, origin: str) -> None:
+def test_pages_of_this_machine_are_allowed(front: Front, origin: str) -> None:
     answer = httpx2.options(front.url, headers={"Origin": origin})
     assert answer.headers["access-control-allow-origin"] == origin
     assert "mcp-protocol-version" in answer.headers["access-control-allow-headers"]

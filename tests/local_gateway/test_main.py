@@ -15,7 +15,7 @@ import pytest
 from local_gateway.__main__ import format_greeting, main
 from local_gateway.events import Developer
 from local_gateway.front import Front
-from tests.support.front_door import tool_call
+from tests.support.calls import tool_call
 from tests.support.local_front import ANA
 
 
@@ -34,14 +34,14 @@ def test_the_command_that_is_printed_works(front: Front) -> None:
 @pytest.mark.slow
 def test_the_command_serves_until_it_is_interrupted(dataset: str) -> None:
     command = [sys.executable, "-m", "local_gateway", "--port", "0", "--uri", dataset, "--embedding", "local-small"]
-    # A shell lets what it runs in the background ignore the signal, and the tests with it.
-    heed = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    # A shell lets background jobs ignore the signal, and the tests inherit that.
+    restore_signal = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=heed,  # noqa: PLW1509 - no thread of the tests holds a lock that it needs
+        preexec_fn=restore_signal,  # noqa: PLW1509 - no thread of the tests holds a lock that it needs
     ) as serving:
         assert serving.stdout
         first = serving.stdout.readline()

@@ -1,4 +1,4 @@
-"""The sample base in a dataset of its own."""
+"""Publishing the sample base into a dataset of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from local_gateway.sample import SampleError
 
 
 @pytest.mark.slow
-def test_a_sample_base_is_published_once_and_never_served_half_done(
+def test_a_sample_base_is_published_once_and_never_served_incomplete(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     examples, folder = tmp_path / "examples", tmp_path / "data" / "sample"

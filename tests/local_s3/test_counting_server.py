@@ -7,7 +7,7 @@ from pathlib import Path
 
 from local_s3.counting_server import WAIT_SECONDS, Request, count_waves, serve_counted
 from tests.support.datasets import ANA, Location, item, put
-from tests.support.readers import found, text_of
+from tests.support.reading import find_items, read_text
 
 
 def request(start: float, end: float) -> Request:
@@ -28,10 +28,10 @@ def test_a_dataset_is_read_through_it_and_every_request_is_recorded(tmp_path: Pa
     asyncio.run(put(Location(str(tmp_path / "bucket")), ANA, "notes", {"a.md": "Tides."}))
     with serve_counted(tmp_path) as server:
         where = Location("s3://bucket", server.options)
-        assert asyncio.run(text_of(where, ANA, item(ANA, "notes", "a.md"))) == "Tides."
+        assert asyncio.run(read_text(where, ANA, item(ANA, "notes", "a.md"))) == "Tides."
         read = server.take_requests()
         assert {one.kind for one in read} == {"GET", "LIST"}
         assert all(one.end - one.start >= WAIT_SECONDS and one.sent > 0 for one in read)
-        assert [one_item for one_item, _ in asyncio.run(found(where, ANA, "tides"))] == [item(ANA, "notes", "a.md")]
+        assert [found for found, _ in asyncio.run(find_items(where, ANA, "tides"))] == [item(ANA, "notes", "a.md")]
         assert count_waves(server.take_requests()) > 0
         assert server.take_requests() == []

@@ -1,4 +1,4 @@
-"""The doctor: each fault is made for real, found, and mended where it can be."""
+"""The doctor: each fault is made in a real dataset, found, and repaired where it can be."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pytest
 from knowledge.store.schema import HISTORY, MARKER_TABLE, PASSAGE, current_schema, head_address
 from publish_knowledge.doctor import examine, repair
 from publish_knowledge.publishing.lifecycle import archive_item
-from publish_knowledge.store.arrow_rows import base_rows
+from publish_knowledge.store.arrow_rows import build_base_rows
 from publish_knowledge.store.database import Store
 from publish_knowledge.store.scope_tables import ScopeTables, address_of, ensure_scope, open_scope
-from tests.support.datasets import ANA, BEN, Location, embedding, item, put, within
-from tests.support.readers import text_of
+from tests.support.datasets import ANA, BEN, Location, embedding, item, put, run_in_store
+from tests.support.reading import read_text
 
 RIVER = "# Rivers\n\n" + "The river carries boats to the harbour. " * 60
 HARBOUR = "# Harbours\n\nThe harbour shelters boats from storms.\n"
@@ -26,20 +26,18 @@ A_ID, B_ID = item(ANA, "notes", "a.md"), item(ANA, "notes", "b.md")
 Damage = Callable[[Store, ScopeTables], Awaitable[None]]
 
 
-async def published(where: Location) -> None:
+async def publish_two_items(where: Location) -> None:
     await put(where, ANA, "notes", {"a.md": HARBOUR, "b.md": HARBOUR})
     await put(where, ANA, "notes", {"a.md": RIVER})
 
 
-async def assert_damaged(where: Location, damage: Damage) -> None:
+async def inflict(damage: Damage, where: Location) -> None:
     async with where.store() as store:
-        tables = await open_scope(store, ANA)
-        assert tables is not None
-        await damage(store, tables)
+        await damage(store, await ensure_scope(store, ANA))
 
 
 async def codes(where: Location) -> list[str]:
-    return [finding.code for finding in await within(where, examine)]
+    return [finding.code for finding in await run_in_store(where, examine)]
 
 
 async def without_passages(_store: Store, tables: ScopeTables) -> None:
@@ -51,7 +49,7 @@ async def with_one_passage_less(_store: Store, tables: ScopeTables) -> None:
 
 
 async def with_passages_of_an_archived_base(_store: Store, tables: ScopeTables) -> None:
-    await tables.current.merge(base_rows(ANA, tables.current_schema, "notes", archived=True))
+    await tables.current.merge(build_base_rows(ANA, tables.current_schema, "notes", archived=True))
 
 
 async def without_a_head(_store: Store, tables: ScopeTables) -> None:
@@ -59,7 +57,7 @@ async def without_a_head(_store: Store, tables: ScopeTables) -> None:
 
 
 async def without_the_archive_of_the_current_revision(_store: Store, tables: ScopeTables) -> None:
-    head = await tables.head(A_ID)
+    head = await tables.find_head(A_ID)
     assert head is not None
     await tables.revisions.delete({"place": [address_of(head).row_addresses]})
 
@@ -73,18 +71,18 @@ async def without_an_index(_store: Store, tables: ScopeTables) -> None:
 
 
 async def without_revisions(store: Store, _tables: ScopeTables) -> None:
-    await store.drop(ANA.revisions_table)
+    await store.drop_table(ANA.revisions_table)
 
 
 async def without_current(store: Store, _tables: ScopeTables) -> None:
-    await store.drop(ANA.current_table)
+    await store.drop_table(ANA.current_table)
 
 
 async def without_a_marker(store: Store, _tables: ScopeTables) -> None:
-    await store.drop(MARKER_TABLE)
+    await store.drop_table(MARKER_TABLE)
 
 
-MENDED = [
+REPAIRED = [
     (without_passages, ["missing-passages"], RIVER),
     (with_one_passage_less, ["missing-passages"], RIVER),
     (without_the_archive_of_the_current_revision, ["archive-gap"], RIVER),
@@ -96,21 +94,21 @@ MENDED = [
 ]
 
 
-@pytest.mark.parametrize(("damage", "expected", "text"), MENDED)
-def test_a_fault_is_found_and_mended(folder: Location, damage: Damage, expected: list[str], text: str | None) -> None:
+@pytest.mark.parametrize(("damage", "expected", "text"), REPAIRED)
+def test_a_fault_is_found_and_repaired(folder: Location, damage: Damage, expected: list[str], text: str | None) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         assert await codes(folder) == []
-        await assert_damaged(folder, damage)
-        findings = await within(folder, examine)
+        await inflict(damage, folder)
+        findings = await run_in_store(folder, examine)
         assert [finding.code for finding in findings] == expected
         assert all(finding.repairable for finding in findings)
-        assert await within(folder, repair) == ()
-        assert await text_of(folder, ANA, A_ID) == text
+        assert await run_in_store(folder, repair) == ()
+        assert await read_text(folder, ANA, A_ID) == text
         # Whatever was lost, publishing the sources again brings it back.
         await put(folder, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR})
-        assert await text_of(folder, ANA, A_ID) == RIVER
-        assert await text_of(folder, ANA, B_ID) == HARBOUR
+        assert await read_text(folder, ANA, A_ID) == RIVER
+        assert await read_text(folder, ANA, B_ID) == HARBOUR
         assert await codes(folder) == []
 
     asyncio.run(story())
@@ -118,100 +116,100 @@ def test_a_fault_is_found_and_mended(folder: Location, damage: Damage, expected:
 
 def test_passages_of_an_archived_base_are_found_and_removed(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
-        await assert_damaged(folder, with_passages_of_an_archived_base)
+        await publish_two_items(folder)
+        await inflict(with_passages_of_an_archived_base, folder)
         assert await codes(folder) == ["stray-passages", "stray-passages"]
-        assert await within(folder, repair) == ()
+        assert await run_in_store(folder, repair) == ()
 
     asyncio.run(story())
 
 
-def test_a_lost_text_takes_its_item_out_of_service_until_it_is_published_again(folder: Location) -> None:
+def test_an_item_whose_text_is_lost_is_archived_until_it_is_published_again(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
-        await assert_damaged(folder, without_the_archive_of_the_current_revision)
-        await assert_damaged(folder, with_one_passage_less)
+        await publish_two_items(folder)
+        await inflict(without_the_archive_of_the_current_revision, folder)
+        await inflict(with_one_passage_less, folder)
         assert await codes(folder) == ["lost-text"]
-        left = await within(folder, repair)
+        left = await run_in_store(folder, repair)
         assert [(finding.code, finding.repairable) for finding in left] == [("archive-gap", False)]
-        assert await text_of(folder, ANA, A_ID) is None
+        assert await read_text(folder, ANA, A_ID) is None
         await put(folder, ANA, "notes", {"a.md": RIVER})
-        assert await text_of(folder, ANA, A_ID) == RIVER
+        assert await read_text(folder, ANA, A_ID) == RIVER
         assert await codes(folder) == []
 
     asyncio.run(story())
 
 
-def test_a_torn_revision_in_the_archive_is_replaced_when_its_source_is_published_again(folder: Location) -> None:
+def test_a_partial_revision_in_the_archive_is_replaced_when_its_source_is_published_again(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
-        await within(folder, archive_item, ANA, A_ID)
+        await publish_two_items(folder)
+        await run_in_store(folder, archive_item, ANA, A_ID)
 
         async def tear(_store: Store, tables: ScopeTables) -> None:
-            head = await tables.head(A_ID)
+            head = await tables.find_head(A_ID)
             assert head is not None
             await tables.revisions.delete({"place": [address_of(head).row_addresses], "ordinal": 0})
 
-        await assert_damaged(folder, tear)
+        await inflict(tear, folder)
         assert await codes(folder) == ["archive-gap"]
         await put(folder, ANA, "notes", {"a.md": RIVER})
-        assert await text_of(folder, ANA, A_ID) == RIVER
+        assert await read_text(folder, ANA, A_ID) == RIVER
         assert await codes(folder) == []
 
     asyncio.run(story())
 
 
-def test_an_archive_that_is_gone_is_rebuilt_from_what_is_visible_and_the_rest_is_named(folder: Location) -> None:
+def test_a_missing_archive_is_rebuilt_from_current_and_the_rest_is_reported(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
-        await assert_damaged(folder, without_revisions)
+        await publish_two_items(folder)
+        await inflict(without_revisions, folder)
         assert await codes(folder) == ["missing-twin"]
-        left = await within(folder, repair)
+        left = await run_in_store(folder, repair)
         assert [(finding.code, finding.repairable) for finding in left] == [("archive-gap", False)]
         assert "nothing else has it" in left[0].detail
-        assert await text_of(folder, ANA, A_ID) == RIVER
+        assert await read_text(folder, ANA, A_ID) == RIVER
 
     asyncio.run(story())
 
 
 def test_an_interrupted_publish_is_kept_as_a_draft(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
-        await assert_damaged(folder, half_published)
-        await within(folder, repair)
+        await publish_two_items(folder)
+        await inflict(half_published, folder)
+        await run_in_store(folder, repair)
         async with folder.store() as store:
             tables = await open_scope(store, ANA)
             assert tables is not None
-            head = await tables.head(A_ID)
+            head = await tables.find_head(A_ID)
             assert head is not None
             assert (head.state, head.revision_id) == ("draft", "")
-            assert await tables.current.count({"place": head_address(A_ID)}) == 1
+            assert await tables.current.count_rows({"place": head_address(A_ID)}) == 1
 
     asyncio.run(story())
 
 
 def test_another_embedding_model_is_reported_and_nothing_is_touched(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         other = Store(folder.uri, "another-model", embedding().dimensions)
         for work in (examine, repair):
             [finding] = await work(other)
             assert (finding.code, finding.repairable) == ("wrong-model", False)
             assert "another-model" in finding.detail
-        await within(folder, _without_marker)
+        await run_in_store(folder, _without_marker)
         assert [finding.code for finding in await examine(other)] == ["missing-marker", "wrong-schema"]
 
     asyncio.run(story())
 
 
 async def _without_marker(store: Store) -> None:
-    await store.drop(MARKER_TABLE)
+    await store.drop_table(MARKER_TABLE)
 
 
-def test_a_place_without_any_dataset_is_reported(folder: Location) -> None:
+def test_a_missing_dataset_is_reported(folder: Location) -> None:
     async def story() -> None:
         for work in (examine, repair):
-            [finding] = await within(folder, work)
+            [finding] = await run_in_store(folder, work)
             assert (finding.code, finding.repairable) == ("missing-marker", False)
 
     asyncio.run(story())
@@ -219,11 +217,11 @@ def test_a_place_without_any_dataset_is_reported(folder: Location) -> None:
 
 def test_a_table_of_another_scope_under_this_name_is_reported(folder: Location) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         model = embedding()
         async with folder.store() as store:
-            await store.create(BEN.current_table, current_schema(ANA, model.model, model.dimensions))
-            await store.create("somebody_elses", pa.schema([pa.field("x", pa.int64())]))
+            await store.create_table(BEN.current_table, current_schema(ANA, model.model, model.dimensions))
+            await store.create_table("somebody_elses", pa.schema([pa.field("x", pa.int64())]))
             findings = await examine(store)
         assert [(finding.code, finding.where) for finding in findings] == sorted(
             [("strange-table", BEN.current_table), ("strange-table", "somebody_elses")], key=lambda pair: pair[1]
@@ -234,22 +232,22 @@ def test_a_table_of_another_scope_under_this_name_is_reported(folder: Location) 
 
 def test_rows_outside_the_indexes_are_reported_and_indexed(folder: Location, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
-        await published(folder)
+        await publish_two_items(folder)
         monkeypatch.setattr("publish_knowledge.doctor.MAX_UNINDEXED", 1)
         assert await codes(folder) == ["unindexed-rows", "unindexed-rows"]
-        assert await within(folder, repair) == ()
+        assert await run_in_store(folder, repair) == ()
 
     asyncio.run(story())
 
 
-def test_a_scope_half_made_is_completed_by_the_next_publish(folder: Location) -> None:
+def test_a_scope_with_one_table_is_completed_by_the_next_publish(folder: Location) -> None:
     async def story() -> None:
         await put(folder, BEN, "notes", {"a.md": RIVER})
         async with folder.store() as store:
             await ensure_scope(store, ANA)
         shutil.rmtree(Path(folder.uri) / f"{ANA.current_table}.lance")
-        await published(folder)
-        assert await text_of(folder, ANA, A_ID) == RIVER
+        await publish_two_items(folder)
+        assert await read_text(folder, ANA, A_ID) == RIVER
         assert await codes(folder) == []
 
     asyncio.run(story())

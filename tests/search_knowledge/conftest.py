@@ -7,12 +7,12 @@ import pytest
 
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
-from tests.support.datasets import ANA as OWNER
-from tests.support.datasets import build
-from tests.support.front_door import (
+from tests.support.calls import (
     logger,
     switched_on,
 )
+from tests.support.datasets import ANA as OWNER
+from tests.support.datasets import build, embedding
 from tests.support.records import CANARY
 
 
@@ -36,5 +36,5 @@ def log() -> StringIO:
 @pytest.fixture
 def metered(uri: str, log: StringIO) -> Iterator[Handler]:
     settings = Settings(uri=uri, embedding="local-small", runtime_switch="on", metrics_namespace="test-stack")
-    with Handler(settings, logger(log)) as made:
+    with Handler(settings, logger(log), embedding()) as made:
         yield made

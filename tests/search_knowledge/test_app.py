@@ -15,9 +15,7 @@ import pytest
 from search_knowledge import app
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
-from tests.support.datasets import ANA as ANA_SCOPE
-from tests.support.datasets import build
-from tests.support.front_door import (
+from tests.support.calls import (
     body_of,
     call,
     error_of,
@@ -26,6 +24,8 @@ from tests.support.front_door import (
     switched_on,
     tool_call,
 )
+from tests.support.datasets import ANA as ANA_SCOPE
+from tests.support.datasets import build
 from tests.support.server import ON
 
 

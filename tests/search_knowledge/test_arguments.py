@@ -63,7 +63,7 @@ def read(**arguments: object) -> ReadRequest:
     return found
 
 
-def refusal(arguments: dict[str, object]) -> KnowledgeError:
+def read_refusal(arguments: dict[str, object]) -> KnowledgeError:
     with pytest.raises(KnowledgeError) as caught:
         parse(arguments)
     return caught.value
@@ -98,7 +98,7 @@ def test_every_argument_of_a_read_arrives_and_ids_are_not_trimmed() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_null_means_the_default(name: str) -> None:
     if name == "query":
-        assert isinstance(refusal({name: None}), QueryRequiredError)
+        assert isinstance(read_refusal({name: None}), QueryRequiredError)
     else:
         assert search(**{name: None}) == search()
 
@@ -115,7 +115,7 @@ def test_blank_text_means_absent(name: str, blank: str) -> None:
 @pytest.mark.parametrize(("name", "value", "message"), WRONG_TYPES + OUT_OF_RANGE)
 def test_a_bad_value_is_refused_in_both_shapes_and_named(name: str, value: object, message: str) -> None:
     for shape in ({"query": "x"}, {"knowledge_item_id": "i"}):
-        error = refusal({**shape, name: value})
+        error = read_refusal({**shape, name: value})
         assert (type(error), error.field, error.message) == (InvalidRequestError, name, message)
 
 
@@ -148,7 +148,7 @@ def test_a_mode_is_read_leniently(text: str, mode: str) -> None:
 
 
 def test_alpha_is_checked_in_every_mode() -> None:
-    assert refusal({"query": "x", "mode": "lexical", "alpha": "high"}).field == "alpha"
+    assert read_refusal({"query": "x", "mode": "lexical", "alpha": "high"}).field == "alpha"
 
 
 def test_a_query_is_trimmed_after_it_was_counted() -> None:
@@ -158,13 +158,13 @@ def test_a_query_is_trimmed_after_it_was_counted() -> None:
 
 @pytest.mark.parametrize("name", ["owner", "team", "scope", "owner_id", "Query", "", "limit"])
 def test_an_unknown_argument_is_refused_by_name(name: str) -> None:
-    error = refusal({"query": "x", name: "y"})
+    error = read_refusal({"query": "x", name: "y"})
     assert (type(error), error.field) == (InvalidRequestError, name)
     assert error.message.startswith(f"{name} is not an argument of this tool. It takes query, knowledge_base_id,")
 
 
 def test_an_unknown_name_is_quoted_in_part_and_as_valid_text() -> None:
-    error = refusal({"query": "x", "\ud800" + "y" * 100: 1})
+    error = read_refusal({"query": "x", "\ud800" + "y" * 100: 1})
     assert error.field == "\\ud800" + "y" * 59
 
 
@@ -185,7 +185,7 @@ def test_an_unknown_name_is_quoted_in_part_and_as_valid_text() -> None:
 def test_the_first_thing_wrong_is_reported_in_table_order_and_the_shape_last(
     arguments: dict[str, object], kind: type[KnowledgeError], field: str | None
 ) -> None:
-    error = refusal(arguments)
+    error = read_refusal(arguments)
     assert (type(error), error.field) == (kind, field)
 
 

@@ -19,8 +19,8 @@ from search_knowledge.mcp_server import ProtocolServer
 from search_knowledge.metrics import Metrics
 from search_knowledge.switch import FixedSwitch
 from search_knowledge.tool import Access, CallContext, Knowledge, KnowledgeTool
-from tests.support.front_door import ANA, Context, Json, call, http_event, logger, rest_event, stateless, tool_call
-from tests.support.records import CANARY, CLAIMS, ITEM, records
+from tests.support.calls import ANA, Context, Json, call, http_event, logger, rest_event, stateless, tool_call
+from tests.support.records import CANARY, CLAIMS, ITEM, read_records
 
 
 def test_every_answer_is_one_unit_and_its_record_says_whose(metered: Handler, log: StringIO) -> None:
@@ -33,7 +33,7 @@ def test_every_answer_is_one_unit_and_its_record_says_whose(metered: Handler, lo
     ]
     for arguments, _, _ in asked:
         assert call(metered, arguments, authorizer=CLAIMS)["type"] in {"knowledge", "knowledge_search"}
-    assert records(log, "usage") == [
+    assert read_records(log, "usage") == [
         {
             "request_id": "lambda-request",
             "caller": caller_key("ana"),
@@ -62,7 +62,7 @@ def test_every_answer_is_one_unit_and_its_record_says_whose(metered: Handler, lo
 )
 def test_an_error_is_no_unit(metered: Handler, log: StringIO, arguments: Json) -> None:
     assert call(metered, arguments, authorizer=CLAIMS)["type"] == "knowledge_error"
-    assert (len(records(log, "usage")), len(records(log, "call"))) == (0, 1)
+    assert (len(read_records(log, "usage")), len(read_records(log, "call"))) == (0, 1)
 
 
 def test_what_is_no_call_of_the_tool_is_neither_a_call_nor_a_unit(metered: Handler, log: StringIO) -> None:
@@ -77,19 +77,19 @@ def test_in_both_eras_and_through_both_gateways_a_call_is_one_unit(metered: Hand
     message, headers = stateless(tool_call({"query": "valve"}))
     metered(http_event(message, headers=headers, authorizer={"lambda": CLAIMS}), Context())
     metered(rest_event(tool_call({"query": "valve"}), authorizer=CLAIMS), Context())
-    first, second = records(log, "usage")
+    first, second = read_records(log, "usage")
     assert first == second
 
 
 def test_a_caller_whose_token_names_no_client_or_tier_is_metered_as_well(metered: Handler, log: StringIO) -> None:
     call(metered, {"query": "valve"}, authorizer=ANA)
-    (usage,) = records(log, "usage")
+    (usage,) = read_records(log, "usage")
     assert (usage["client"], usage["tier"], usage["units"]) == ("", "free", 1)
 
 
 def test_a_client_that_names_itself_at_length_is_cut(metered: Handler, log: StringIO) -> None:
     call(metered, {"query": "valve"}, authorizer={**CLAIMS, "client_id": "c" * 5000, "tier": "t" * 5000})
-    (usage,) = records(log, "usage")
+    (usage,) = read_records(log, "usage")
     assert (len(usage["client"]), len(usage["tier"])) == (128, 128)
 
 
@@ -118,7 +118,7 @@ def test_no_word_of_a_query_an_answer_an_id_or_a_claim_is_left_anywhere(
     metered(rest_event(tool_call({"query": "x", "mode": CANARY}), authorizer={**claims, "sub": CANARY}), Context())
     metered(rest_event(tool_call({CANARY: CANARY}), authorizer=claims, path=f"/{CANARY}"), Context())
     captured = capfd.readouterr()
-    assert len(records(log, "usage")) == 3
+    assert len(read_records(log, "usage")) == 3
     assert CANARY not in log.getvalue() + captured.out + captured.err
 
 

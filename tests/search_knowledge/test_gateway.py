@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from search_knowledge.app import Handler
-from tests.support.front_door import (
+from tests.support.calls import (
     Context,
     Json,
     http_event,
@@ -19,11 +19,11 @@ from tests.support.front_door import (
     stateless,
     tool_call,
 )
-from tests.support.server import ANYTHING, PING, refusal, refusal_of
+from tests.support.server import ANYTHING, PING, read_refusal, refuse
 
 
 @pytest.mark.parametrize("event", [rest_event, http_event])
-def test_blanks_around_a_header_value_are_none_of_it(handler: Handler, event: Callable[..., Json]) -> None:
+def test_whitespace_around_a_header_value_is_ignored(handler: Handler, event: Callable[..., Json]) -> None:
     message, headers = stateless(tool_call({}))
     padded = {name: f" \t{value} " for name, value in headers.items()}
     several = {name: [value] for name, value in padded.items()}
@@ -48,13 +48,13 @@ def test_blanks_around_a_header_value_are_none_of_it(handler: Handler, event: Ca
     ],
 )
 def test_an_event_that_is_none_of_the_gateways_is_answered(handler: Handler, event: object) -> None:
-    assert refusal(handler(event)) == (400, -32600)
+    assert read_refusal(handler(event)) == (400, -32600)
 
 
 def test_a_base64_body_is_decoded_only_if_the_event_says_so(handler: Handler) -> None:
     encoded = base64.b64encode(json.dumps(PING).encode()).decode()
     assert handler(rest_event(encoded, isBase64Encoded=True))["statusCode"] == 200
-    assert refusal(handler(rest_event(encoded))) == (400, -32700)
+    assert read_refusal(handler(rest_event(encoded))) == (400, -32700)
 
 
 def test_headers_come_in_any_case_from_either_field(handler: Handler) -> None:
@@ -64,7 +64,7 @@ def test_headers_come_in_any_case_from_either_field(handler: Handler) -> None:
         == 200
     )
     assert handler(http_event(PING))["statusCode"] == 200
-    assert refusal(handler({"httpMethod": "POST", "body": "{}", "headers": None})) == (415, -32600)
+    assert read_refusal(handler({"httpMethod": "POST", "body": "{}", "headers": None})) == (415, -32600)
 
 
 EVENTS = st.fixed_dictionaries(
@@ -91,4 +91,4 @@ def test_any_event_at_all_gets_an_answer(handler: Handler, event: object) -> Non
     "authorizer", [None, [], "x", {}, {"jwt": {}}, {"jwt": {"claims": None}}, {"iam": {"userId": "ana"}}, {"claims": 1}]
 )
 def test_an_authorizer_without_claims_names_nobody(authorizer: object) -> None:
-    assert "names no owner" in refusal_of(authorizer)
+    assert "names no owner" in refuse(authorizer)

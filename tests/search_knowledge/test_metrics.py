@@ -10,24 +10,24 @@ import pytest
 
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
-from tests.support.front_door import Context, Json, call, logger
+from tests.support.calls import Context, Json, call, logger
 from tests.support.records import CLAIMS, ITEM
 
 
-def measured(printed: str) -> list[tuple[str, float, list[Json]]]:
+def metrics_in(printed: str) -> list[tuple[str, float, list[Json]]]:
     """Each metric as CloudWatch would take it: name, value, and the dimensions it is filed under."""
     found = []
     for line in map(json.loads, printed.splitlines()):
-        (about,) = line["_aws"]["CloudWatchMetrics"]
-        assert about["Namespace"] == "test-stack"
-        filed = [{name: line[name] for name in names} for names in about["Dimensions"]]
-        found += [(metric["Name"], sum(line[metric["Name"]]), filed) for metric in about["Metrics"]]
+        (declaration,) = line["_aws"]["CloudWatchMetrics"]
+        assert declaration["Namespace"] == "test-stack"
+        filed = [{name: line[name] for name in names} for names in declaration["Dimensions"]]
+        found += [(metric["Name"], sum(line[metric["Name"]]), filed) for metric in declaration["Metrics"]]
     return found
 
 
 def totals(printed: str) -> Counter[str]:
     counted: Counter[str] = Counter()
-    for name, value, _ in measured(printed):
+    for name, value, _ in metrics_in(printed):
         counted[name] += int(value)
     return counted
 
@@ -35,7 +35,7 @@ def totals(printed: str) -> Counter[str]:
 def test_calls_are_measured_by_shape_and_mode(metered: Handler, capfd: pytest.CaptureFixture[str]) -> None:
     call(metered, {"query": "valve", "mode": "lexical"}, authorizer=CLAIMS)
     call(metered, {"knowledge_item_id": ITEM}, authorizer=CLAIMS)
-    cold, calls, latency, more_calls, more_latency = measured(capfd.readouterr().out)
+    cold, calls, latency, more_calls, more_latency = metrics_in(capfd.readouterr().out)
     service = {"service": "search_knowledge"}
     assert cold == ("ColdStart", 1.0, [service])
     assert calls == ("Calls", 1.0, [service, {**service, "shape": "search", "mode": "lexical"}])
@@ -46,7 +46,7 @@ def test_calls_are_measured_by_shape_and_mode(metered: Handler, capfd: pytest.Ca
 
 def test_errors_are_measured_by_code(metered: Handler, capfd: pytest.CaptureFixture[str]) -> None:
     call(metered, {}, authorizer=CLAIMS)
-    found = measured(capfd.readouterr().out)
+    found = metrics_in(capfd.readouterr().out)
     service = {"service": "search_knowledge"}
     assert ("Calls", 1.0, [service, {**service, "shape": "none", "mode": "none"}]) in found
     assert found[-1] == ("Errors", 1.0, [{"code": "knowledge_query_required", **service}])
@@ -68,7 +68,7 @@ def test_only_what_the_operator_has_to_look_into_counts_as_unavailable(
 def test_a_cold_start_is_counted_once_whatever_comes_first(metered: Handler, capfd: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
         metered({"no": "event"}, Context())
-    assert measured(capfd.readouterr().out) == [("ColdStart", 1.0, [{"service": "search_knowledge"}])]
+    assert metrics_in(capfd.readouterr().out) == [("ColdStart", 1.0, [{"service": "search_knowledge"}])]
 
 
 def test_without_a_namespace_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from search_knowledge.app import Handler
-from tests.support.front_door import (
+from tests.support.calls import (
     ANA,
     Context,
     Json,
@@ -21,7 +21,7 @@ from tests.support.front_door import (
     stateless,
     tool_call,
 )
-from tests.support.server import ANYTHING, PING, refusal
+from tests.support.server import ANYTHING, PING, read_refusal
 
 LIST = request("tools/list")
 
@@ -35,13 +35,13 @@ def test_only_post_is_served(handler: Handler, method: str) -> None:
         answer = handler(event)
         assert answer["statusCode"] == 405
         assert answer["headers"]["allow"] == "POST"
-        assert refusal(answer) == (405, -32600)
+        assert read_refusal(answer) == (405, -32600)
 
 
 def test_a_body_of_one_mebibyte_passes_and_one_byte_more_does_not(handler: Handler) -> None:
     padded = json.dumps(PING).ljust(1024 * 1024)
     assert body_of(handler(rest_event(padded)))["result"] == {}
-    assert refusal(handler(rest_event(padded + " "))) == (413, -32600)
+    assert read_refusal(handler(rest_event(padded + " "))) == (413, -32600)
 
 
 def test_an_escaped_body_may_grow_when_it_is_written_again(handler: Handler) -> None:
@@ -51,7 +51,7 @@ def test_an_escaped_body_may_grow_when_it_is_written_again(handler: Handler) -> 
 
 @pytest.mark.parametrize("media_type", ["", "text/plain", "application/jsonl", "application/x-www-form-urlencoded"])
 def test_another_content_type_is_refused(handler: Handler, media_type: str) -> None:
-    assert refusal(handler(rest_event(PING, headers={"Content-Type": media_type}))) == (415, -32600)
+    assert read_refusal(handler(rest_event(PING, headers={"Content-Type": media_type}))) == (415, -32600)
 
 
 @pytest.mark.parametrize("media_type", ["application/json;charset=utf-8", "Application/JSON ; charset=UTF-8"])
@@ -87,7 +87,7 @@ def test_a_missing_accept_header_admits_json(handler: Handler) -> None:
 
 @pytest.mark.parametrize("accept", ["text/html", "text/event-stream", "application/json;q=0", "text/*;q=0.3"])
 def test_whatever_does_not_admit_json_is_refused(handler: Handler, accept: str) -> None:
-    assert refusal(handler(rest_event(PING, headers={"Accept": accept}))) == (406, -32600)
+    assert read_refusal(handler(rest_event(PING, headers={"Accept": accept}))) == (406, -32600)
 
 
 @pytest.mark.parametrize(
@@ -108,13 +108,13 @@ def test_whatever_does_not_admit_json_is_refused(handler: Handler, accept: str) 
 )
 @pytest.mark.parametrize("headers", [{}, {"MCP-Protocol-Version": "2026-07-28"}], ids=["handshake", "stateless"])
 def test_what_is_not_json_is_a_parse_error_in_both_eras(handler: Handler, body: str | None, headers: Json) -> None:
-    assert refusal(handler(rest_event(body, headers=headers))) == (400, -32700)
+    assert read_refusal(handler(rest_event(body, headers=headers))) == (400, -32700)
 
 
 def test_bytes_that_are_not_utf_8_are_a_parse_error(handler: Handler) -> None:
     for data in (b'{"a": "\xff"}', json.dumps(PING).encode("utf-16")):
         event = rest_event(base64.b64encode(data).decode(), isBase64Encoded=True)
-        assert refusal(handler(event)) == (400, -32700)
+        assert read_refusal(handler(event)) == (400, -32700)
 
 
 @pytest.mark.parametrize(
@@ -139,14 +139,14 @@ def test_bytes_that_are_not_utf_8_are_a_parse_error(handler: Handler) -> None:
 def test_what_is_not_one_request_is_refused_in_both_eras(
     handler: Handler, body: object, code: int, headers: Json
 ) -> None:
-    assert refusal(handler(rest_event(body, headers=headers))) == (400, code)
+    assert read_refusal(handler(rest_event(body, headers=headers))) == (400, code)
 
 
 @pytest.mark.parametrize("identity", [None, True, False, 1.5, [1], {}], ids=json.dumps)
 @pytest.mark.parametrize("headers", [{}, {"MCP-Protocol-Version": "2026-07-28"}], ids=["handshake", "stateless"])
 def test_an_id_that_is_none_is_refused(handler: Handler, identity: object, headers: Json) -> None:
     answer = handler(rest_event(request("ping", identity=identity), headers=headers))
-    assert refusal(answer) == (400, -32600)
+    assert read_refusal(answer) == (400, -32600)
     assert body_of(answer)["id"] is None
 
 
@@ -162,12 +162,12 @@ def test_every_valid_id_comes_back(handler: Handler, identity: object) -> None:
 @pytest.mark.parametrize("headers", [{}, {"MCP-Protocol-Version": "2025-11-25"}], ids=["no header", "handshake header"])
 def test_a_stateless_message_is_not_served_as_one_of_the_handshake_era(handler: Handler, headers: Json) -> None:
     message, _ = stateless(LIST)
-    assert refusal(handler(rest_event(message, headers=headers))) == (400, -32020)
+    assert read_refusal(handler(rest_event(message, headers=headers))) == (400, -32020)
 
 
 def test_a_repeated_version_header_is_refused(handler: Handler) -> None:
     several = {"mcp-protocol-version": ["2025-11-25", "2026-07-28"], "content-type": ["application/json"]}
-    assert refusal(handler(rest_event(PING, multiValueHeaders=several))) == (400, -32020)
+    assert read_refusal(handler(rest_event(PING, multiValueHeaders=several))) == (400, -32020)
 
 
 def test_a_version_nobody_speaks_is_refused(handler: Handler) -> None:
@@ -176,7 +176,7 @@ def test_a_version_nobody_speaks_is_refused(handler: Handler) -> None:
 
 def test_headers_that_disagree_with_the_message_are_refused(handler: Handler) -> None:
     message, headers = stateless(tool_call({"query": "x"}))
-    assert refusal(handler(rest_event(message, headers={**headers, "Mcp-Name": "other"}))) == (400, -32020)
+    assert read_refusal(handler(rest_event(message, headers={**headers, "Mcp-Name": "other"}))) == (400, -32020)
 
 
 def test_header_values_of_any_script_do_no_harm(handler: Handler) -> None:
@@ -204,14 +204,14 @@ def test_a_notification_is_accepted_without_a_word(handler: Handler) -> None:
 def test_a_subscription_gets_an_answer_and_no_stream(handler: Handler) -> None:
     message, headers = stateless(request("subscriptions/listen", {"notifications": {}}))
     answer = handler(rest_event(message, headers={**headers, "Accept": "text/event-stream, application/json"}))
-    assert refusal(answer) == (404, -32601)
+    assert read_refusal(answer) == (404, -32601)
 
 
 @pytest.mark.parametrize("arguments", [[], "x", 5, True], ids=json.dumps)
 def test_arguments_that_are_no_object_are_a_protocol_error(handler: Handler, arguments: object) -> None:
     assert body_of(handler(rest_event(tool_call(arguments))))["error"]["code"] == -32602
     message, headers = stateless(tool_call(arguments))
-    assert refusal(handler(rest_event(message, headers=headers))) == (400, -32602)
+    assert read_refusal(handler(rest_event(message, headers=headers))) == (400, -32602)
 
 
 @pytest.mark.parametrize("arguments", [None, {}], ids=json.dumps)

@@ -17,8 +17,8 @@ from local_s3.moto_server import S3Server
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.startup import around_snapshots, freeze_memory
+from tests.support.calls import call, error_of, logger
 from tests.support.datasets import ANA, Location, build
-from tests.support.front_door import call, error_of, logger
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ from search_knowledge import switch as switches
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.switch import FixedSwitch, Parameter, ParameterSwitch, switch_from
-from tests.support.front_door import call, error_of, logger
+from tests.support.calls import call, error_of, logger
+from tests.support.datasets import embedding
 
 DISABLED = ("knowledge_runtime_disabled", None)
 NUMBERS = itertools.count(1)
@@ -48,7 +49,7 @@ def log() -> StringIO:
 @pytest.fixture
 def handler(name: str, log: StringIO) -> Iterator[Handler]:
     settings = Settings(runtime_switch=f"ssm:{name}", embedding="local-small", storage_options={"region": REGION})
-    with Handler(settings, logger(log)) as made:
+    with Handler(settings, logger(log), embedding()) as made:
         made.prepare()
         yield made
 
@@ -77,9 +78,9 @@ def faults(log: StringIO) -> list[str]:
     return [line["fault"]["exceptions"][0]["type"] for line in lines if "fault" in line]
 
 
-def aged(switch: ParameterSwitch) -> ParameterSwitch:
+def age(switch: ParameterSwitch) -> ParameterSwitch:
     """The switch as it will be when what it knows is too old."""
-    switch._asked -= switches.MAX_AGE_SECONDS + 1  # noqa: SLF001 - instead of waiting
+    switch._requested_at -= switches.MAX_AGE_SECONDS + 1  # noqa: SLF001 - instead of waiting
     return switch
 
 
@@ -121,9 +122,9 @@ def test_an_unreadable_parameter_keeps_the_last_known_state(
     assert state(switch) is (value == "on")
     for trouble in (s3_server.answer_with(403), s3_server.answer_with(500), s3_server.cut_connections()):
         with trouble:
-            assert state(aged(switch)) is (value == "on")
+            assert state(age(switch)) is (value == "on")
     ssm.delete_parameter(Name=name)
-    assert state(aged(switch)) is (value == "on")
+    assert state(age(switch)) is (value == "on")
     assert [type(error).__name__ for error in heard] == [
         "ClientError",
         "ClientError",
@@ -131,7 +132,7 @@ def test_an_unreadable_parameter_keeps_the_last_known_state(
         "ParameterNotFound",
     ]
     turn(ssm, name, "off" if value == "on" else "on")
-    assert state(aged(switch)) is (value == "off")
+    assert state(age(switch)) is (value == "off")
 
 
 def test_the_parameter_is_read_once_in_five_seconds(ssm: SSMClient, name: str, s3_server: S3Server) -> None:
@@ -141,7 +142,7 @@ def test_the_parameter_is_read_once_in_five_seconds(ssm: SSMClient, name: str, s
         assert all(state(switch) for _ in range(20))
     assert len(requests) == 1
     with s3_server.record_requests() as requests:
-        assert state(aged(switch))
+        assert state(age(switch))
     assert len(requests) == 1
 
 
@@ -197,7 +198,7 @@ def test_no_call_waits_long_while_a_state_is_known(monkeypatch: pytest.MonkeyPat
 
     async def scene() -> float:
         started = time.monotonic()
-        assert await aged(switch).is_on(started + 20)
+        assert await age(switch).is_on(started + 20)
         slow.go.set()
         return time.monotonic() - started
 
@@ -218,7 +219,7 @@ def test_a_clock_that_was_put_back_makes_no_state_eternal(ssm: SSMClient, name: 
     turn(ssm, name, "on")
     switch = ParameterSwitch(Parameter(name, REGION), lambda _error: None)
     assert state(switch)
-    switch._asked += 3600  # noqa: SLF001 - what the clock's step looks like
+    switch._requested_at += 3600  # noqa: SLF001 - what the clock's step looks like
     turn(ssm, name, "off")
     assert not state(switch)
 

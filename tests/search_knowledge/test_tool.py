@@ -22,7 +22,7 @@ from search_knowledge.http_messages import HttpRequest
 from search_knowledge.mcp_server import ProtocolServer
 from search_knowledge.switch import FixedSwitch
 from search_knowledge.tool import Access, CallContext, Knowledge, KnowledgeTool
-from tests.support.front_door import (
+from tests.support.calls import (
     ANA,
     Context,
     Json,

@@ -10,7 +10,7 @@ from search_knowledge.app import Handler
 from search_knowledge.tool_definition import DESCRIPTION, NAME, output_schema
 from tests.architecture.source import ROOT
 from tests.conformance.tools import RESULTS, add_to
-from tests.support.front_door import (
+from tests.support.calls import (
     OUTPUT,
     Context,
     Json,
@@ -23,7 +23,7 @@ from tests.support.front_door import (
 )
 
 
-def listed(handler: Handler) -> list[str]:
+def list_names(handler: Handler) -> list[str]:
     message, headers = stateless(request("tools/list"))
     tools = [
         [tool["name"] for tool in body_of(handler(event, Context()))["result"]["tools"]]
@@ -35,14 +35,14 @@ def listed(handler: Handler) -> list[str]:
 
 def test_the_deployed_list_is_one_tool() -> None:
     with switched_on() as handler:
-        assert listed(handler) == [NAME]
+        assert list_names(handler) == [NAME]
 
 
 def test_the_suites_tools_stand_beside_it_only_where_they_are_put_in() -> None:
     with switched_on() as fitted, switched_on() as plain:
         add_to(fitted)
-        assert listed(fitted) == [NAME, *RESULTS]
-        assert listed(plain) == [NAME]
+        assert list_names(fitted) == [NAME, *RESULTS]
+        assert list_names(plain) == [NAME]
         answer = body_of(fitted(rest_event(tool_call({}, name="test_simple_text")), Context()))
         assert answer["result"]["content"][0]["type"] == "text"
         assert body_of(plain(rest_event(tool_call({}, name="test_simple_text")), Context()))["error"]["code"] == -32602

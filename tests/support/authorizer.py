@@ -1,4 +1,4 @@
-"""The gateway's authorizer events, and what is read from an answer."""
+"""Events for the authorizer, and the effect of its answer."""
 
 from __future__ import annotations
 

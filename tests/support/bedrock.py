@@ -1,6 +1,6 @@
-"""A server on loopback that speaks the part of Bedrock's run-time protocol which embeds texts, and can fail.
+"""A server on loopback with the part of Bedrock's runtime API that embeds texts, and with injected faults.
 
-Its vectors are those of the small local model, laid into the length asked for, so that searches find what they should.
+Its vectors are those of the small local model, padded or cut to the requested length, so that searches work.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ VARIABLES: Final = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "te
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     """One request: the model, the body, and the service and region for which it was signed."""
 
     model: str
@@ -44,18 +44,18 @@ class Asked:
 
 
 Fault = Callable[[int], str | bytes | None]
-"""Hears the number of a request, from 0; the error or the raw body that it returns is answered instead."""
+"""Called with the number of a request, from 0; the error or the raw body that it returns is sent as the answer."""
 
 
 class BedrockServer(ThreadingHTTPServer):
-    """Keeps what it was asked."""
+    """Records its requests."""
 
     daemon_threads = True
     block_on_close = False
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked: list[Asked] = []
+        self.requests: list[ModelRequest] = []
         self.fault: Fault | None = None
         self.delay = 0.0
         self.lock = threading.Lock()
@@ -66,9 +66,9 @@ class BedrockServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     @contextmanager
-    def failing(self, fault: str | bytes | Fault) -> Iterator[None]:
-        """Answer the requests of a block with a fault; the record of requests begins again."""
-        self.asked.clear()
+    def fail_with(self, fault: str | bytes | Fault) -> Iterator[None]:
+        """Answer the requests of a block with a fault; the record of requests is cleared."""
+        self.requests.clear()
         self.fault = fault if callable(fault) else lambda _number: fault
         try:
             yield
@@ -86,9 +86,9 @@ class _Handler(BaseHTTPRequestHandler):
         _, kind, model, action = self.path.split("/")
         assert (kind, action, self.headers["content-type"]) == ("model", "invoke", "application/json")
         with self.server.lock:
-            number = len(self.server.asked)
+            number = len(self.server.requests)
             scope = self.headers["authorization"].partition("Credential=")[2].split("/")
-            self.server.asked.append(Asked(unquote(model), body, "/".join(scope[2:4])))
+            self.server.requests.append(ModelRequest(unquote(model), body, "/".join(scope[2:4])))
         time.sleep(self.server.delay)
         fault = self.server.fault(number) if self.server.fault else None
         if isinstance(fault, str):
@@ -107,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the base class's name
-        """Say nothing."""
+        """Print nothing."""
         del format, arguments
 
 
@@ -124,14 +124,14 @@ def _answer(model: str, body: dict[str, Any]) -> dict[str, Any]:
 
 def _vectors(texts: list[str], length: int) -> list[list[float]]:
     found = embedding().embed_passages(texts)[:, :length]
-    laid = np.pad(found, ((0, 0), (0, length - found.shape[1])))
-    rows: list[list[float]] = (3 * laid).tolist()
+    padded = np.pad(found, ((0, 0), (0, length - found.shape[1])))
+    rows: list[list[float]] = (3 * padded).tolist()
     return rows
 
 
 @pytest.fixture(scope="session")
 def _bedrock() -> Iterator[BedrockServer]:
-    # Loaded here, so that no client waits for it longer than it would for Bedrock.
+    # Loaded here, so that no client waits longer than for Bedrock.
     embedding().embed_query("warm")
     server = BedrockServer()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -143,9 +143,9 @@ def _bedrock() -> Iterator[BedrockServer]:
 
 @pytest.fixture
 def bedrock_server(_bedrock: BedrockServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[BedrockServer]:
-    """The server, with a fresh record; the clients of this process are led to it."""
+    """The server, with an empty record; the clients of this process use it."""
     for name, value in {**VARIABLES, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": _bedrock.endpoint}.items():
         monkeypatch.setenv(name, value)
-    _bedrock.asked.clear()
+    _bedrock.requests.clear()
     yield _bedrock
     _bedrock.delay = 0.0

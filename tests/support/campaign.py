@@ -1,4 +1,4 @@
-"""How often a behaviour test tries: an excerpt in each run, the full number in `make campaign`."""
+"""Choose how often a behaviour test tries: an excerpt in ordinary runs, the full number in `make campaign`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from typing import Final
 VARIABLE: Final = "CAMPAIGN"
 
 
-def trials(excerpt: int, full: int) -> int:
-    """The excerpt, or the full number where the variable is set."""
+def choose_trials(excerpt: int, full: int) -> int:
+    """Return the excerpt, or the full number where the environment has `CAMPAIGN`."""
     return full if os.environ.get(VARIABLE) else excerpt

@@ -1,4 +1,4 @@
-"""A workspace for the `knowledge` command: a folder of texts, a dataset beside it, and the command to run."""
+"""A workspace for tests of the `knowledge` command: a folder of texts, a dataset beside it, and a runner."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BASE: Final = (*TEAM, "--base", "handbook")
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The folder of texts, and where the environment says that the dataset is."""
+    """The folder of texts, and the dataset's URI, which the environment has as well."""
 
     folder: Path
     uri: str
@@ -51,7 +51,7 @@ class Workspace:
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def item(self, path: str) -> dict[str, Any]:
-        """The item that was published from a path, as `knowledge list` has it."""
+        """The item published from a path, as `knowledge list` prints it."""
         (found,) = [one for one in self.json("list", *TEAM)["items"] if one["source_path"] == path]
         return dict(found)
 

@@ -1,4 +1,4 @@
-"""Small datasets, made by really publishing with a really embedding model (`local-small`, memorised in the process)."""
+"""Small datasets, made by the publisher with a real model (`local-small`, memoized in the process)."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Location:
 
 
 @dataclass(slots=True)
-class Memorised:
-    """A provider that embeds each text once in a process: the same vectors, only sooner; it also counts."""
+class MemoizedProvider:
+    """A provider that embeds each text once in a process, and counts the texts it was given."""
 
     inner: EmbeddingProvider
     embedded: int = 0
@@ -61,7 +61,7 @@ class Memorised:
         return self.inner.embed_query(text)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        import numpy as np  # noqa: PLC0415 - not needed by those who only name documents
+        import numpy as np  # noqa: PLC0415 - not needed where documents are only named
 
         self.embedded += len(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in self.known]
@@ -71,9 +71,9 @@ class Memorised:
 
 
 @cache
-def embedding() -> Memorised:
+def embedding() -> MemoizedProvider:
     """The one provider of the test process."""
-    return Memorised(provider(LOCAL_SMALL))
+    return MemoizedProvider(provider(LOCAL_SMALL))
 
 
 def embedder() -> Embedder:
@@ -90,7 +90,7 @@ def document(
     kind: TextKind = "markdown",
     front_matter_id: str | None = None,
 ) -> Document:
-    """A document as reading a file would give it; the title is the path's stem where none is given."""
+    """A document as read from a file; its title is the path's stem where none is given."""
     name = path.rpartition("/")[2].partition(".")[0] if title is None else title
     return Document(path, text, name, language, kind, derive_item_source(path, front_matter_id))
 
@@ -101,7 +101,7 @@ def documents(texts: Mapping[str, str], **options: Any) -> list[Document]:  # no
 
 
 def item(scope: Scope, base_id: str, path: str) -> str:
-    """The id that a file without front matter id gets."""
+    """The id of a file without an id in its front matter."""
     return item_id(scope, base_id, derive_item_source(path))
 
 
@@ -112,7 +112,7 @@ async def put(
     texts: Mapping[str, str] | Iterable[Document],
     **options: Any,  # noqa: ANN401 - further fields of `PublishOptions`
 ) -> PublishReport:
-    """Publish texts by path, or documents, through the publisher's own function."""
+    """Publish texts by path, or documents, with the publisher's own function."""
     given = documents(texts) if isinstance(texts, Mapping) else list(texts)
     async with where.store() as store:
         return await publish(store, PublishOptions(scope, base_id, **options), given, embedder=embedder())
@@ -123,8 +123,8 @@ async def put_one(where: Location, scope: Scope, base_id: str, given: Document, 
     return (await put(where, scope, base_id, [given], draft=draft)).outcomes[0]
 
 
-async def within(where: Location, work: Callable[..., Awaitable[T]], *arguments: Any) -> T:  # noqa: ANN401 - any
-    """Run one of the publishing side's functions that take a store first."""
+async def run_in_store(where: Location, work: Callable[..., Awaitable[T]], *arguments: Any) -> T:  # noqa: ANN401 - any
+    """Run one of the publisher's functions that take a store first."""
     async with where.store() as store:
         return await work(store, *arguments)
 
@@ -132,7 +132,7 @@ async def within(where: Location, work: Callable[..., Awaitable[T]], *arguments:
 def build(
     where: Location | str, content: Mapping[tuple[Scope, str], Mapping[str, str] | Iterable[Document]]
 ) -> Location:
-    """Publish several bases at once, from ordinary code: `{(scope, base): {path: text}}`."""
+    """Publish several bases from synchronous code: `{(scope, base): {path: text}}`."""
     there = Location(where) if isinstance(where, str) else where
 
     async def publish_all() -> None:

@@ -100,18 +100,18 @@ class Gateway:
         try:
             assert sum(len(name) + len(value) for name, value in call.headers) <= MAX_HEADER_BYTES
             operation = self._operation(route, call)
-            context = self._secured(route, operation, call)
-            return self._integrated(route, operation, call, context)
+            context = self._authorize(route, operation, call)
+            return self._integrate(route, operation, call, context)
         except GatewayError as error:
             return self._own_answer(route.api, error)
 
     # Where a request goes
 
     def _route(self, call: HttpCall) -> _Route | None:
-        for name, about in self.stack.of_type("AWS::Serverless::Api").items():
+        for name, api in self.stack.of_type("AWS::Serverless::Api").items():
             if call.host == f"{name.lower()}.execute-api.{REGION}.amazonaws.com":
                 stage, _, rest = call.path.removeprefix("/").partition("/")
-                shut = about.get("DisableExecuteApiEndpoint") is True or stage != about["StageName"]
+                shut = api.get("DisableExecuteApiEndpoint") is True or stage != api["StageName"]
                 return None if shut else _Route(name, stage, f"/{rest}", call.host)
         for mapping in self.stack.of_type("AWS::ApiGateway::BasePathMapping").values():
             domain = self.stack.of_type("AWS::ApiGateway::DomainName")[mapping["DomainName"]]
@@ -136,13 +136,13 @@ class Gateway:
 
     # Who may pass
 
-    def _secured(self, route: _Route, operation: Json, call: HttpCall) -> Json:
+    def _authorize(self, route: _Route, operation: Json, call: HttpCall) -> Json:
         schemes = self._body(route.api).get("components", {}).get("securitySchemes", {})
         required = [schemes[name] for group in operation.get("security", []) for name in group]
         decision: Json = {}
         for scheme in required:
             if scheme.get("x-amazon-apigateway-authtype") == "custom":
-                decision = self._authorized(route, scheme["x-amazon-apigateway-authorizer"], call)
+                decision = self._decide(route, scheme["x-amazon-apigateway-authorizer"], call)
         if any(scheme["name"] == "x-api-key" for scheme in required):
             self._check_usage_key(route, decision.get("usageIdentifierKey"))
         context = {"principalId": decision.get("principalId"), **decision.get("context", {})}
@@ -150,7 +150,7 @@ class Gateway:
             raise GatewayError("AUTHORIZER_CONFIGURATION_ERROR")
         return context
 
-    def _authorized(self, route: _Route, wiring: Json, call: HttpCall) -> Json:
+    def _decide(self, route: _Route, wiring: Json, call: HttpCall) -> Json:
         assert wiring["type"] == "request"
         identity = wiring["identitySource"].removeprefix("method.request.header.")
         found = call.values(identity)
@@ -159,15 +159,15 @@ class Gateway:
         key = "\n".join(found)
         until, decision = self._remembered.get(key, (0.0, {}))
         if time.monotonic() >= until:
-            decision = self._asked(route, wiring, call)
+            decision = self._ask_authorizer(route, wiring, call)
             self._remembered[key] = (time.monotonic() + wiring["authorizerResultTtlInSeconds"], decision)
         if not _allows(decision, _method_arn(route, call)):
             raise GatewayError("ACCESS_DENIED", "User is not authorized to access this resource")
         return decision
 
-    def _asked(self, route: _Route, wiring: Json, call: HttpCall) -> Json:
+    def _ask_authorizer(self, route: _Route, wiring: Json, call: HttpCall) -> Json:
         arn = f"arn:aws:execute-api:{REGION}:{ACCOUNT}:{route.api.lower()}/authorizers/abc123"
-        function = self._permitted(wiring["authorizerUri"], arn)
+        function = self._permitted_function(wiring["authorizerUri"], arn)
         event = {"type": "REQUEST", "methodArn": _method_arn(route, call), **_event(route, call, {})}
         self.calls.append((function, event))
         try:
@@ -192,19 +192,19 @@ class Gateway:
 
     # What answers
 
-    def _integrated(self, route: _Route, operation: Json, call: HttpCall, context: Json) -> HttpAnswer:
+    def _integrate(self, route: _Route, operation: Json, call: HttpCall, context: Json) -> HttpAnswer:
         integration = operation["x-amazon-apigateway-integration"]
         if integration["type"] == "mock":
-            return self._mocked(route, operation, integration)
+            return self._answer_mock(route, operation, integration)
         assert (integration["type"], integration["httpMethod"]) == ("aws_proxy", "POST")
-        function = self._permitted(integration["uri"], _method_arn(route, call))
+        function = self._permitted_function(integration["uri"], _method_arn(route, call))
         event = _event(route, call, context)
         self.calls.append((function, event))
         answer = self.functions[function](event)
-        headers = {_renamed(name): str(value) for name, value in answer.get("headers", {}).items()}
+        headers = {_rename(name): str(value) for name, value in answer.get("headers", {}).items()}
         return HttpAnswer(answer["statusCode"], headers, answer.get("body") or "")
 
-    def _permitted(self, uri: str, caller: str) -> str:
+    def _permitted_function(self, uri: str, caller: str) -> str:
         """The name of the function behind a URI, if a permission lets this caller invoke exactly that one."""
         found = FUNCTION_URI.search(uri)
         assert found, uri
@@ -215,7 +215,7 @@ class Gateway:
                 return arn.split(":")[6]
         raise GatewayError("INTEGRATION_FAILURE", "Internal server error")
 
-    def _mocked(self, route: _Route, operation: Json, integration: Json) -> HttpAnswer:
+    def _answer_mock(self, route: _Route, operation: Json, integration: Json) -> HttpAnswer:
         json.loads(integration["requestTemplates"]["application/json"])
         answer = integration["responses"]["default"]
         status = str(answer["statusCode"])
@@ -226,9 +226,9 @@ class Gateway:
             assert plain in declared, f"{plain} is mapped but not declared"
             headers[plain] = _static(value)
         body = answer.get("responseTemplates", {}).get("application/json", "")
-        return HttpAnswer(int(status), headers, self._rendered(route, body))
+        return HttpAnswer(int(status), headers, self._render(route, body))
 
-    def _rendered(self, route: _Route, text: str) -> str:
+    def _render(self, route: _Route, text: str) -> str:
         known = {"$context.domainName": route.host, "$context.stage": route.stage}
         for name, value in self._properties(route.api).get("Variables", {}).items():
             known[f"$stageVariables.{name}"] = value
@@ -240,13 +240,13 @@ class Gateway:
     def _own_answer(self, api: str, error: GatewayError) -> HttpAnswer:
         responses = self._properties(api).get("GatewayResponses", {})
         status = DEFAULT_STATUS[error.kind]
-        about = responses.get(error.kind) or responses.get(f"DEFAULT_{status // 100}XX", {})
-        mapped = about.get("ResponseParameters", {}).get("Headers", {})
+        response = responses.get(error.kind) or responses.get(f"DEFAULT_{status // 100}XX", {})
+        mapped = response.get("ResponseParameters", {}).get("Headers", {})
         headers = {name: _static(value) for name, value in mapped.items()}
-        body = about.get("ResponseTemplates", {}).get("application/json", '{"message":$context.error.messageString}')
+        body = response.get("ResponseTemplates", {}).get("application/json", '{"message":$context.error.messageString}')
         body = body.replace("$context.error.messageString", json.dumps(error.message))
         headers |= {"Content-Type": "application/json", "x-amzn-ErrorType": error.kind}
-        return HttpAnswer(int(about.get("StatusCode", status)), headers, body)
+        return HttpAnswer(int(response.get("StatusCode", status)), headers, body)
 
 
 def _method_arn(route: _Route, call: HttpCall) -> str:
@@ -283,7 +283,7 @@ def _event(route: _Route, call: HttpCall, authorizer: Json) -> Json:
     }
 
 
-def _renamed(name: str) -> str:
+def _rename(name: str) -> str:
     # The gateway keeps this header for itself.
     return "x-amzn-Remapped-www-authenticate" if name.lower() == "www-authenticate" else name
 

@@ -1,4 +1,4 @@
-"""The documentation as values: pages, their code blocks, tables and links; and the texts that the code can say."""
+"""The documentation as values: pages with code blocks, tables and links; and the messages that the code has."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def page(path: str) -> Page:
 def pages() -> list[Page]:
     """Every Markdown page of the documentation; texts that are published as knowledge are none."""
     found = (Page(path, text) for path, text in tracked_texts() if path.endswith(".md"))
-    return [one for one in found if text_is_documentation(one.path)]
+    return [one for one in found if is_documentation(one.path)]
 
 
-def text_is_documentation(path: str) -> bool:
+def is_documentation(path: str) -> bool:
     """Whether a Markdown file speaks of the product."""
     return not path.startswith(("examples/knowledge/", "examples/revisions/"))
 
@@ -84,18 +84,18 @@ def code_spans(text: str) -> list[str]:
 
 
 @cache
-def sayings() -> tuple[str, ...]:
-    """Every text in the code, `…` for what varies; the Makefile; and what the system says of a port that is taken."""
+def collect_messages() -> tuple[str, ...]:
+    """Every text in the code, with `…` for what varies; the Makefile; and the system's message for a port in use."""
     trees = [ast.parse(text) for _, text in shipped_files()]
     found = [_template(node) for tree in trees for node in ast.walk(tree)]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     return (*filter(None, found), makefile, os.strerror(errno.EADDRINUSE))
 
 
-def is_said(message: str) -> bool:
-    """Whether the code can say a message, `…` standing for anything."""
+def has_message(message: str) -> bool:
+    """Whether the code has a message, `…` standing for anything."""
     pattern = re.compile(".*".join(re.escape(part.strip()) for part in message.split("…")), re.DOTALL)
-    return any(pattern.search(saying) for saying in sayings())
+    return any(pattern.search(known) for known in collect_messages())
 
 
 def _template(node: ast.AST) -> str:

@@ -1,4 +1,4 @@
-"""What tests of publishing share: two texts, their items, and an action in a line."""
+"""Shared by tests of publishing: two texts, their items, and short ways to publish and inspect them."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ B_ID: Final = item(ANA, "notes", "b.md")
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run one test's story."""
+    """Run the asynchronous body of a test."""
     asyncio.run(work)
 
 
-async def act(where: Location, path: str, text: str, **options: Any) -> str:  # noqa: ANN401 - those of `put`
-    """Publish one text of ANA's; what became of it."""
+async def publish_text(where: Location, path: str, text: str, **options: Any) -> str:  # noqa: ANN401 - those of `put`
+    """Publish one of ANA's texts and return the action that was taken."""
     return (await put(where, ANA, "notes", {path: text}, **options)).outcomes[0].action
 
 
-async def two_items(where: Location) -> None:
+async def publish_two(where: Location) -> None:
     """Publish both texts."""
     await put(where, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR})
 
 
-async def tables_of(where: Location) -> ScopeTables:
+async def open_tables(where: Location) -> ScopeTables:
     tables = await open_scope(where.store(), ANA)
     assert tables is not None
     return tables
 
 
-async def health_of(where: Location) -> tuple[Health, Health]:
-    tables = await tables_of(where)
-    return await tables.current.health(), await tables.revisions.health()
+async def read_health(where: Location) -> tuple[Health, Health]:
+    tables = await open_tables(where)
+    return await tables.current.read_health(), await tables.revisions.read_health()

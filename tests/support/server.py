@@ -1,4 +1,4 @@
-"""What tests of the server share: refusals, and claims in an HTTP API's shape."""
+"""Shared by tests of the server: refusals, and claims in an HTTP API's form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from knowledge.scopes import Caller
 from search_knowledge.gateway import claims_of
 from search_knowledge.settings import Settings
 from search_knowledge.tool import resolve_caller
-from tests.support.front_door import (
+from tests.support.calls import (
     Json,
     body_of,
     request,
@@ -22,7 +22,7 @@ from tests.support.front_door import (
 PING = request("ping")
 
 
-def refusal(answer: Json) -> tuple[int, int]:
+def read_refusal(answer: Json) -> tuple[int, int]:
     """HTTP status and JSON-RPC code."""
     assert answer["headers"]["content-type"] == "application/json"
     return answer["statusCode"], body_of(answer)["error"]["code"]
@@ -36,17 +36,17 @@ ANYTHING = st.recursive(
 USUAL = ClaimNames()
 
 
-def jwt(**claims: object) -> dict[str, Any]:
+def jwt_authorizer(**claims: object) -> dict[str, Any]:
     return {"jwt": {"claims": {"sub": "ana", "scope": "knowledge:read", **claims}, "scopes": None}}
 
 
-def who(authorizer: object, names: ClaimNames = USUAL) -> Caller:
+def resolve(authorizer: object, names: ClaimNames = USUAL) -> Caller:
     return resolve_caller(claims_of(authorizer), names)
 
 
-def refusal_of(authorizer: object, names: ClaimNames = USUAL) -> str:
+def refuse(authorizer: object, names: ClaimNames = USUAL) -> str:
     with pytest.raises(ScopeRequiredError) as caught:
-        who(authorizer, names)
+        resolve(authorizer, names)
     return caught.value.message
 
 

@@ -12,7 +12,7 @@ from authorizer.app import Authorizer
 from authorizer.settings import settings_from as authorizer_settings
 from search_knowledge.app import Handler
 from search_knowledge.settings import settings_from as tool_settings
-from tests.support.front_door import Context, logger
+from tests.support.calls import Context, logger
 from tests.support.gateway import Gateway, HttpAnswer, HttpCall
 from tests.support.template import Json, Stack
 
@@ -57,16 +57,16 @@ def running(uri: str, issuer: str, template: Json | None = None, /, **parameters
     variables = stack.environment("SearchKnowledgeFunction") | LOCAL | {"LANCEDB_URI": uri}
     with Handler(tool_settings(variables), logger()) as tool:
 
-        def called(event: Json) -> Json:
+        def call_tool(event: Json) -> Json:
             return tool(event, Context())
 
-        gateway = Gateway(stack, {"AuthorizerFunction": authorizer, "SearchKnowledgeFunction": called})
-        with _served(gateway) as port:
+        gateway = Gateway(stack, {"AuthorizerFunction": authorizer, "SearchKnowledgeFunction": call_tool})
+        with _serve(gateway) as port:
             yield Running(gateway, port)
 
 
 @contextmanager
-def _served(gateway: Gateway) -> Iterator[int]:
+def _serve(gateway: Gateway) -> Iterator[int]:
     server = _Server(("127.0.0.1", 0), gateway)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     try:

@@ -62,16 +62,16 @@ def raw_template() -> Json:
 
 def default_parameters(template: Json) -> Json:
     """What CloudFormation takes where nothing is given."""
-    return {name: about.get("Default", "") for name, about in template.get("Parameters", {}).items()}
+    return {name: entry.get("Default", "") for name, entry in template.get("Parameters", {}).items()}
 
 
-def transformed(template: Json | None = None, /, **parameters: str) -> Json:
+def transform(template: Json | None = None, /, **parameters: str) -> Json:
     """The template as SAM's own transform rewrites it: plain CloudFormation, policy templates spelled out."""
     source = deepcopy(template or raw_template())
-    for about in source["Resources"].values():
+    for resource in source["Resources"].values():
         # In the cloud the code lies in a bucket by then.
-        for name in {"CodeUri", "ContentUri"} & set(about.get("Properties", {})):
-            about["Properties"][name] = "s3://bucket/key"
+        for name in {"CodeUri", "ContentUri"} & set(resource.get("Properties", {})):
+            resource["Properties"][name] = "s3://bucket/key"
     given = {**default_parameters(source), **PSEUDO, **parameters}
     translator = Translator(MANAGED_POLICIES, Parser(), boto_session=boto3.Session(region_name=REGION))
     found: Json = translator.translate(source, given)
@@ -90,11 +90,15 @@ class Stack:
         assert not unknown, f"the template has no parameter {unknown}"
         self.parameters: Json = {**default_parameters(self._raw), **parameters}
         self.resources: Json = self._present("Resources")
-        self.outputs: Json = {name: about["Value"] for name, about in self._present("Outputs").items()}
+        self.outputs: Json = {name: entry["Value"] for name, entry in self._present("Outputs").items()}
 
     def of_type(self, kind: str) -> Mapping[str, Json]:
         """Properties of all resources of a type, by name."""
-        return {name: about.get("Properties", {}) for name, about in self.resources.items() if about["Type"] == kind}
+        return {
+            name: resource.get("Properties", {})
+            for name, resource in self.resources.items()
+            if resource["Type"] == kind
+        }
 
     def environment(self, function: str) -> dict[str, str]:
         """The variables of a function."""
@@ -103,9 +107,9 @@ class Stack:
 
     def _present(self, section: str) -> Json:
         return {
-            name: self.resolve(about)
-            for name, about in self._raw.get(section, {}).items()
-            if self.holds(about.get("Condition"))
+            name: self.resolve(entry)
+            for name, entry in self._raw.get(section, {}).items()
+            if self.holds(entry.get("Condition"))
         }
 
     def holds(self, condition: str | None) -> bool:
@@ -137,22 +141,22 @@ class Stack:
             value = self.parameters[name]
             return value.split(",") if listed else value
         resource, _, attribute = name.partition(".")
-        about = self._raw["Resources"][resource]
-        assert self.holds(about.get("Condition")), f"{name} is referred to where it does not exist"
-        return _attribute(self, resource, about, attribute)
+        entry = self._raw["Resources"][resource]
+        assert self.holds(entry.get("Condition")), f"{name} is referred to where it does not exist"
+        return _attribute(self, resource, entry, attribute)
 
 
-def _attribute(stack: Stack, name: str, about: Json, attribute: str) -> str:
-    kind = about["Type"]
+def _attribute(stack: Stack, name: str, declaration: Json, attribute: str) -> str:
+    kind = declaration["Type"]
     if attribute == "Stage":
-        return str(about["Properties"]["StageName"])
+        return str(declaration["Properties"]["StageName"])
     if attribute in {"Arn", "Alias"}:
         suffix = ":live" if attribute == "Alias" else ""
         return _arn(kind, name) + suffix
     if attribute:
         return f"{name}.{attribute}".lower()
     if kind == "AWS::SSM::Parameter":
-        return str(stack.resolve(about["Properties"]["Name"]))
+        return str(stack.resolve(declaration["Properties"]["Name"]))
     return name.lower() if kind.endswith(("::Api", "::Bucket")) else name
 
 
@@ -170,11 +174,11 @@ def _sub(stack: Stack, argument: Any) -> str:  # noqa: ANN401 - text, or text an
     text, own = (argument, {}) if isinstance(argument, str) else argument
     values = {name: stack.resolve(value) for name, value in own.items()}
 
-    def replaced(found: re.Match[str]) -> str:
+    def replace(found: re.Match[str]) -> str:
         name = found[1]
         return str(values[name] if name in values else stack.reference(name))
 
-    return re.sub(r"\$\{([^!}][^}]*)\}", replaced, text)
+    return re.sub(r"\$\{([^!}][^}]*)\}", replace, text)
 
 
 def _if(stack: Stack, argument: list[Any]) -> Any:  # noqa: ANN401 - either branch

@@ -1,8 +1,8 @@
-"""A repair for the measuring of coverage, not a change of behaviour.
+"""A workaround for coverage on Python 3.11; it changes no behaviour.
 
-On Python 3.11 the storage library's result streams end in a way that gives the tracer more returns than calls, so that
-it forgets the functions that wait for them and takes the rest of their lines for never run. A query in a task of its
-own ends in nobody's frame.
+There the storage library's result streams end so that the tracer gets more returns than calls. It then loses the
+functions that wait for them, and reports the rest of their lines as not run. A query in a task of its own ends in no
+function's frame.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from backports import zstd
 
-from engine_build.files import HEADER_BYTES, architecture_of, files_below, is_library
+from engine_build.files import HEADER_BYTES, is_library, list_files, read_architecture
 from lambda_emulator.artifact import ENGINE, ArtifactError, Function
 
 UNWANTED: Final = {
@@ -32,7 +32,7 @@ def find_faults(function: Function, architecture: str) -> list[str]:
     """Return what is wrong with a function's package, one line each."""
     found: list[str] = []
     for folder in (function.folder, *function.layers):
-        paths = files_below(folder)
+        paths = list_files(folder)
         found += [f"{folder.name}/{path}: {reason}" for path, reason in _find_unwanted(paths)]
         found += [
             f"{folder.name}/{path}: not for {architecture}" for path in _find_foreign(folder, paths, architecture)
@@ -68,7 +68,7 @@ def _find_foreign(folder: Path, paths: list[str], architecture: str) -> Iterator
     for path in filter(is_library, paths):
         opened = zstd.open(folder / path) if path.endswith(".zst") else (folder / path).open("rb")
         with opened as library:
-            if architecture_of(library.read(HEADER_BYTES)) != architecture:
+            if read_architecture(library.read(HEADER_BYTES)) != architecture:
                 yield path
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engine_build.files import files_below
+from engine_build.files import list_files
 from lambda_emulator.artifact import ArtifactError, Function, read_functions
 from lambda_emulator.contents import count_unpacked_bytes, find_faults, read_build_report
 
@@ -47,7 +47,7 @@ def weigh_function(function: Function) -> int:
 
 def weigh_folder(folder: Path) -> int:
     """Return the bytes of all files below a folder."""
-    return sum((folder / path).stat().st_size for path in files_below(folder))
+    return sum((folder / path).stat().st_size for path in list_files(folder))
 
 
 def format_table(builds: Sequence[BuildSizes]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import itertools
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from types import TracebackType
@@ -84,7 +84,8 @@ class _QuietHandler(MotoRequestHandler):
         """Shut down a connection that a hook has cut; otherwise the client would wait for a response."""
         del error, environ
         self.close_connection = True
-        self.connection.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):  # the client may have closed it
+            self.connection.shutdown(socket.SHUT_RDWR)
 
 
 class S3Server(ThreadedMotoServer):

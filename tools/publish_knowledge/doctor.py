@@ -1,4 +1,4 @@
-"""Finding what is wrong with a dataset, and putting right what can be put right without its sources."""
+"""Find faults in a dataset, and repair those that can be repaired without its sources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from publish_knowledge.maintenance import MAX_UNINDEXED, optimize_tables
 from publish_knowledge.publishing.consistency import ScopeSurvey, fill_passages, remove_passages, survey_scope
 from publish_knowledge.publishing.lifecycle import archive_items
 from publish_knowledge.store import marker
-from publish_knowledge.store.arrow_rows import archive_rows, head_rows
+from publish_knowledge.store.arrow_rows import build_archive_rows, build_head_rows
 from publish_knowledge.store.records import ItemHead, StoredMetadata
 from publish_knowledge.store.scope_tables import (
     CURRENT_INDEXES,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault: a stable code, the scope's name or table it is in, a sentence, and whether `repair` can mend it."""
+    """One fault: a stable code, the scope's name or table it is in, a sentence, and whether `repair` corrects it."""
 
     code: str
     where: str
@@ -39,45 +39,45 @@ class Finding:
 
 
 async def examine(store: Store) -> tuple[Finding, ...]:
-    """Every fault found, none changed; empty for a sound dataset. Raises only where the store cannot be reached."""
-    found = await _marker_findings(store)
+    """Find all faults and change nothing. Raises only where the store cannot be reached."""
+    found = await _examine_marker(store)
     if found and not found[0].repairable:
         return tuple(found)
     listing = await find_scopes(store)
     detail = "This table does not belong to the dataset, or does not say to which scope it belongs."
     found += [Finding("strange-table", name, detail, repairable=False) for name in listing.unknown_tables]
     for scope in listing.scopes:
-        found += await _scope_findings(store, scope)
+        found += await _examine_scope(store, scope)
     return tuple(found)
 
 
 async def repair(store: Store) -> tuple[Finding, ...]:
-    """Mend what can be mended; returns what `examine` still finds afterwards."""
-    found = await _marker_findings(store)
+    """Repair what can be repaired; returns what `examine` still finds afterwards."""
+    found = await _examine_marker(store)
     if found and not found[0].repairable:
         return tuple(found)
     if found:
-        await store.create(MARKER_TABLE, marker_schema(store.model, store.dimensions, marker.now()))
+        await store.create_table(MARKER_TABLE, marker_schema(store.model, store.dimensions, marker.current_time()))
     for scope in (await find_scopes(store)).scopes:
-        if await _scope_findings(store, scope):
+        if await _examine_scope(store, scope):
             await _repair_scope(store, scope)
     return await examine(store)
 
 
-async def _marker_findings(store: Store) -> list[Finding]:
-    table = await store.open(MARKER_TABLE)
+async def _examine_marker(store: Store) -> list[Finding]:
+    table = await store.open_table(MARKER_TABLE)
     if table is None:
         detail = "There is no dataset marker: nothing is served from here."
         return [Finding("missing-marker", store.uri, detail, repairable=bool((await find_scopes(store)).scopes))]
     try:
-        marker.check(store, await table.schema())
+        marker.check_schema(store, await table.schema())
     except DatasetMismatchError as error:
         return [Finding("wrong-model", store.uri, error.message, repairable=False)]
     return []
 
 
-async def _scope_findings(store: Store, scope: Scope) -> list[Finding]:
-    names = await store.names()
+async def _examine_scope(store: Store, scope: Scope) -> list[Finding]:
+    names = await store.list_tables()
     missing = [name for name in (scope.current_table, scope.revisions_table) if name not in names]
     if missing:
         detail = f"The table {missing[0]} is missing. If the scope was being purged, purge it again."
@@ -86,15 +86,15 @@ async def _scope_findings(store: Store, scope: Scope) -> list[Finding]:
         tables = await open_scope(store, scope)
     except KnowledgeError as error:
         return [Finding("wrong-schema", scope.name, error.message, repairable=False)]
-    if tables is None:  # pragma: no cover - dropped between the two looks
+    if tables is None:  # pragma: no cover - dropped since its name was listed
         return []
-    return [*await _index_findings(tables), *_row_findings(await survey_scope(tables))]
+    return [*await _examine_indexes(tables), *_examine_rows(await survey_scope(tables))]
 
 
-async def _index_findings(tables: ScopeTables) -> list[Finding]:
+async def _examine_indexes(tables: ScopeTables) -> list[Finding]:
     found: list[Finding] = []
     for table, columns in ((tables.current, CURRENT_INDEXES), (tables.revisions, REVISIONS_INDEXES)):
-        health = await table.health()
+        health = await table.read_health()
         missing = [column for column in columns if column not in health.indexes]
         if missing:
             detail = f"No index on {', '.join(missing)}."
@@ -105,13 +105,13 @@ async def _index_findings(tables: ScopeTables) -> list[Finding]:
     return found
 
 
-def _row_findings(survey: ScopeSurvey) -> Iterator[Finding]:
+def _examine_rows(survey: ScopeSurvey) -> Iterator[Finding]:
     lost = {head.key for head in survey.lost}
     for item, revision in survey.current.orphan_passages:
         detail = f"Passages of {revision} of {item}, which is not a current published revision, are in the way."
         yield Finding("stray-passages", survey.scope, detail, repairable=True)
     for head in survey.current.incomplete:
-        yield _incomplete_finding(survey.scope, head, lost=head.key in lost)
+        yield _describe_incomplete(survey.scope, head, lost=head.key in lost)
     for head in survey.archive_gaps:
         if head.key not in lost:
             again = head.key in survey.current.readable
@@ -126,7 +126,7 @@ def _row_findings(survey: ScopeSurvey) -> Iterator[Finding]:
         yield Finding("unfinished-publish", survey.scope, detail, repairable=True)
 
 
-def _incomplete_finding(scope: str, head: ItemHead, *, lost: bool) -> Finding:
+def _describe_incomplete(scope: str, head: ItemHead, *, lost: bool) -> Finding:
     if lost:
         text = f"The text of {head.revision_id} of {head.item_id} is lost."
         detail = f"{text} Archive the item and publish its source again."
@@ -136,13 +136,13 @@ def _incomplete_finding(scope: str, head: ItemHead, *, lost: bool) -> Finding:
 
 
 async def _repair_scope(store: Store, scope: Scope) -> None:
-    """Heads first, then the archive from `current`, then `current` from heads and archive."""
+    """Repair heads first, then the archive from `current`, then `current` from heads and archive."""
     tables = await ensure_scope(store, scope)
     survey = await survey_scope(tables)
     unfinished = set(survey.unfinished_items)
-    stored = {one.item_id: one for one in await tables.stored_metadata() if one.item_id in unfinished}
-    replacements = [_archived_head(survey, item) for item in survey.items_without_head]
-    await _add_heads(tables, [*replacements, *map(_draft_head, stored.values())])
+    stored = {one.item_id: one for one in await tables.list_stored_metadata() if one.item_id in unfinished}
+    replacements = [_build_archived_head(survey, item) for item in survey.items_without_head]
+    await _add_heads(tables, [*replacements, *map(_build_draft_head, stored.values())])
     await _refill_archive(tables, survey)
     lost = survey.lost
     await archive_items(tables, lost)
@@ -151,21 +151,21 @@ async def _repair_scope(store: Store, scope: Scope) -> None:
     await optimize_tables(tables)
 
 
-def _archived_head(survey: ScopeSurvey, item: str) -> ItemHead:
-    """The latest revision of an item that lost its head, as an archived one."""
+def _build_archived_head(survey: ScopeSurvey, item: str) -> ItemHead:
+    """Build an archived head from the latest history row of an item that lost its head."""
     rows = [row for row in survey.history.values() if row.item_id == item]
     latest = max(rows, key=lambda row: (row.sequence, row.info.published_at, row.revision_id))
     return replace(latest, state=ARCHIVED)
 
 
-def _draft_head(stored: StoredMetadata) -> ItemHead:
+def _build_draft_head(stored: StoredMetadata) -> ItemHead:
     info = replace(stored.info, revision_id="", published_at="")
     return ItemHead(info, previous_id="", fingerprint=stored.fingerprint, state=DRAFT, sequence=0)
 
 
 async def _add_heads(tables: ScopeTables, heads: Sequence[ItemHead]) -> None:
     if heads:
-        await tables.current.insert_missing(head_rows(tables.current_schema, heads))
+        await tables.current.insert_missing(build_head_rows(tables.current_schema, heads))
 
 
 async def _refill_archive(tables: ScopeTables, survey: ScopeSurvey) -> None:
@@ -174,6 +174,6 @@ async def _refill_archive(tables: ScopeTables, survey: ScopeSurvey) -> None:
     readable = survey.current.readable
     for gap in survey.archive_gaps:
         if gap.key in readable and gap.key not in incomplete:
-            revision = await tables.visible(readable[gap.key])
-            rows = archive_rows(tables.revisions_schema, revision)
+            revision = await tables.read_visible_revision(readable[gap.key])
+            rows = build_archive_rows(tables.revisions_schema, revision)
             await tables.revisions.merge(rows, {"revision_id": revision.revision_id})

@@ -1,4 +1,4 @@
-"""Maintenance of tables: small fragments joined, indexes brought up to date, old versions cleaned away."""
+"""Maintain tables: compact small fragments, update indexes, index vectors, remove old versions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from knowledge.scopes import Scope
 from knowledge.store.schema import PASSAGE
 from publish_knowledge.store import marker
 from publish_knowledge.store.scope_tables import ScopeTables, find_scopes, open_scope
-from publish_knowledge.store.vector_index import index_named, wanted_index
+from publish_knowledge.store.vector_index import choose_index, parse_index_name
 
 if TYPE_CHECKING:
     from publish_knowledge.store.database import Store, Table
 
 MAX_FRAGMENTS: Final = 10
-"""Each fragment more costs every query a request more."""
+"""Each further fragment costs every query one more request."""
 
 MAX_UNINDEXED: Final = 1_000
 """Rows outside the index are scanned by every query: about a millisecond for this many."""
@@ -40,14 +40,14 @@ async def optimize_dataset(store: Store, scope: Scope | None = None) -> tuple[Op
         tables = await open_scope(store, one)
         if tables is not None:
             await optimize_tables(tables)
-            reports += [await _report(one, table) for table in (tables.current, tables.revisions)]
+            reports += [await _build_report(one, table) for table in (tables.current, tables.revisions)]
     return tuple(reports)
 
 
 async def optimize_if_needed(tables: ScopeTables) -> None:
-    """After publishing: optimize what needs it, and nothing else."""
+    """Optimize the tables that need it, after publishing, and index vectors where there are many."""
     for table in (tables.current, tables.revisions):
-        health = await table.health()
+        health = await table.read_health()
         if health.fragments > MAX_FRAGMENTS or health.unindexed_rows > MAX_UNINDEXED:
             await table.optimize()
     await _index_vectors(tables)
@@ -62,18 +62,18 @@ async def optimize_tables(tables: ScopeTables) -> None:
 
 async def _index_vectors(tables: ScopeTables) -> None:
     table = tables.current
-    passages = await table.count({"kind": PASSAGE})
-    wanted = wanted_index(passages, tables.current_schema.field("vector").type.list_size)
+    passages = await table.count_rows({"kind": PASSAGE})
+    wanted = choose_index(passages, tables.current_schema.field("vector").type.list_size)
     if wanted is None:
         return
-    present = (await table.health()).indexes.get("vector")
-    known = index_named(present.name) if present else None
-    if known is None or known.outgrown_by(wanted):
-        await table.index_vectors(wanted)
+    present = (await table.read_health()).indexes.get("vector")
+    known = parse_index_name(present.name) if present else None
+    if known is None or known.is_outgrown_by(wanted):
+        await table.create_vector_index(wanted)
         if present and present.name != wanted.name:
             await table.drop_index(present.name)
 
 
-async def _report(scope: Scope, table: Table) -> OptimizeReport:
-    health = await table.health()
+async def _build_report(scope: Scope, table: Table) -> OptimizeReport:
+    health = await table.read_health()
     return OptimizeReport(table.name, scope.name, health.fragments, health.unindexed_rows)

@@ -1,1 +1,1 @@
-"""Build the engine layer: install the locked packages for Lambda, leave out what a reader never uses, pack the rest."""
+"""Build the engine layer: install the locked packages for Lambda, delete what reading never uses, pack the rest."""

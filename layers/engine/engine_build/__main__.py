@@ -13,43 +13,43 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import Final
 
-from engine_build.files import ELF_MACHINES, BuildError, check_architecture, files_below
+from engine_build.files import ELF_MACHINES, BuildError, check_architecture, list_files
 from engine_build.lazy import make_lazy
 from engine_build.pack import pack
-from engine_build.prune import groups_for, prune
-from engine_build.report import owners, sizes
+from engine_build.prune import prune, select_groups
+from engine_build.report import find_owners, measure_sizes
 
 HERE: Final = Path(__file__).resolve().parent.parent
 PYTHON: Final = "3.13"
-"""The function's run time; bytecode can only be compiled by the same version."""
+"""The function's Python version; only the same version compiles its bytecode."""
 WHEELS: Final = {"x86_64": "x86_64", "arm64": "aarch64"}
 PLATFORMS: Final = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
-"""What runs on Amazon Linux 2023, whose C library is 2.34."""
+"""Platform tags that run on Amazon Linux 2023, whose C library is 2.34."""
 OWN_MODULES: Final = ("lazy_imports.py", "native_loader.py")
 
 
 def build(architecture: str, models: Collection[str], output: Path) -> None:
-    """Fill `output` as Lambda will show it under /opt; raises `BuildError`."""
+    """Fill `output` with what Lambda shows under /opt; raises `BuildError`."""
     check_python(sys.version_info)
-    groups = groups_for(models)
+    groups = select_groups(models)
     site = output / "python"
     _install(site, architecture)
-    owner_of = owners(site)
-    before = sizes(site, owner_of)
+    owner_of = find_owners(site)
+    before = measure_sizes(site, owner_of)
     prune(site, groups)
-    check_architecture(site, files_below(site), architecture)
+    check_architecture(site, list_files(site), architecture)
     for name in OWN_MODULES:
         shutil.copy(HERE / name, site)
     for line in make_lazy(site):
         sys.stderr.write(f"engine_build: {line}\n")
     pack(site, architecture, PYTHON)
     _compile(site)
-    report = {"architecture": architecture, "downloaded": before, "shipped": sizes(site, owner_of)}
+    report = {"architecture": architecture, "downloaded": before, "shipped": measure_sizes(site, owner_of)}
     (output / "engine-build.json").write_text(json.dumps(report, indent=1), encoding="utf-8")
 
 
 def check_python(version: Sequence[object]) -> None:
-    """Raise `BuildError` unless this version is the function's."""
+    """Raise `BuildError` unless a version is the function's."""
     found = f"{version[0]}.{version[1]}"
     if found != PYTHON:
         raise BuildError(f"the engine layer is built with Python {PYTHON}, the function's own; this is {found}")
@@ -68,8 +68,8 @@ def _install(site: Path, architecture: str) -> None:
 
 
 def _compile(site: Path) -> None:
-    # /opt is read-only: what is not compiled here is compiled again by every environment that starts.
-    # Unchecked, because unpacking the layer sets other times than the compiler saw.
+    # /opt is read-only: modules without bytecode would be compiled again at every cold start.
+    # Unchecked hashes, because unpacking the layer changes the files' times.
     if not compileall.compile_dir(
         site,
         quiet=2,
@@ -82,7 +82,7 @@ def _compile(site: Path) -> None:
 
 
 def main() -> None:
-    """Read the command line, build, and report a foreseen fault in one line."""
+    """Read the command line, build, and report an expected fault in one line."""
     parser = argparse.ArgumentParser(prog="engine_build", description="Build the engine layer.")
     parser.add_argument("--architecture", choices=sorted(ELF_MACHINES), required=True)
     parser.add_argument("--models", nargs="*", default=["local"], help="embedding models in the layer (%(default)s)")

@@ -1,4 +1,4 @@
-"""What the steps of the build share: the one error, the files of a folder, the machine that a library is for."""
+"""Shared by the steps of the build: its error, the files of a folder, the architecture of a native library."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Final
 
 ELF_MACHINES: Final = {"x86_64": 62, "arm64": 183}
-"""The machine's number in an ELF header, at byte 18, by Lambda's name of the architecture."""
+"""`e_machine` of an ELF header, at byte 18, by Lambda's name of the architecture."""
 HEADER_BYTES: Final = 20
 _ELF_LITTLE_64: Final = b"\x7fELF\x02\x01"
 
 
 class BuildError(RuntimeError):
-    """The layer cannot be built; the message says what to look at."""
+    """The layer cannot be built; the message says what to check."""
 
 
-def files_below(folder: Path) -> list[str]:
-    """Paths of all files below a folder, relative to it, sorted."""
+def list_files(folder: Path) -> list[str]:
+    """Return the paths of all files below a folder, relative to it, sorted."""
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
 
 
@@ -27,8 +27,8 @@ def is_library(path: str) -> bool:
     return name.endswith(".so") or ".so." in name
 
 
-def architecture_of(header: bytes) -> str:
-    """Lambda's name of the machine that a library's first bytes tell; empty for anything else."""
+def read_architecture(header: bytes) -> str:
+    """Return Lambda's name of the architecture in an ELF header; empty for anything else."""
     if len(header) < HEADER_BYTES or not header.startswith(_ELF_LITTLE_64):
         return ""
     machine = int.from_bytes(header[18:20], "little")
@@ -36,10 +36,10 @@ def architecture_of(header: bytes) -> str:
 
 
 def check_architecture(site: Path, paths: Iterable[str], architecture: str) -> None:
-    """Raise `BuildError` if a library among the paths is for another machine."""
+    """Raise `BuildError` if a native library among the paths is for another architecture."""
     for path in paths:
         if is_library(path):
             with (site / path).open("rb") as library:
-                found = architecture_of(library.read(HEADER_BYTES))
+                found = read_architecture(library.read(HEADER_BYTES))
             if found != architecture:
                 raise BuildError(f"{path} is a library for {found or 'no known machine'}, not for {architecture}")

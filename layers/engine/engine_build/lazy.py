@@ -1,7 +1,7 @@
-"""Packages whose front module imports all they have, though few of it is used here, import each name when asked for.
+"""Rewrite the `__init__` of packages that import all their modules, so that each name is imported when it is used.
 
-Only the front modules are rewritten, at build time, and every name in them stays the real one: see `lazy_imports`.
-A front module that does not look as expected stays as it is, which costs time and nothing else.
+Only these front modules are rewritten, at build time, and every name in them stays the real one: see `lazy_imports`.
+A front module of another form than expected stays as it is, which costs time and nothing else.
 """
 
 from __future__ import annotations
@@ -12,60 +12,62 @@ from pathlib import Path
 from typing import Final
 
 FRONTS: Final[Mapping[str, str]] = {
-    # A client of LanceDB's servers: 300 modules of pydantic models, half of a cold start, and never used on S3.
+    # A client of LanceDB's servers: 300 modules of pydantic models, half of a cold start, never used on S3.
     "lance_namespace_urllib3_client/__init__.py": "lance_namespace_urllib3_client",
     "lance_namespace_urllib3_client/api/__init__.py": "lance_namespace_urllib3_client",
     "lance_namespace_urllib3_client/models/__init__.py": "lance_namespace_urllib3_client",
     "lance_namespace/__init__.py": "lance_namespace_urllib3_client",
-    # The SDK's clients, and its upper server with an encryption library; the function has the lower server only.
+    # The SDK's clients, and its high-level server with an encryption library; the function uses the low-level one.
     "mcp/__init__.py": "mcp",
     "mcp/server/__init__.py": "mcp",
 }
-"""Front modules in the layer, and the package whose modules they import later."""
+"""Front modules in the layer, and the package whose imports they defer."""
 
 _END: Final = """
 
-from lazy_imports import put_off as _put_off
+from lazy_imports import defer_imports as _defer_imports
 
-__getattr__ = _put_off(__name__, {sources!r})
+__getattr__ = _defer_imports(__name__, {sources!r})
 """
 
 
 class UnexpectedError(ValueError):
-    """A front module uses by itself what it should import later; the message names it."""
+    """A front module cannot be rewritten, because it uses a name that it would defer; the message says which."""
 
 
 def make_lazy(site: Path, fronts: Mapping[str, str] = FRONTS) -> list[str]:
-    """Rewrite the front modules; one line for each that could not be."""
+    """Rewrite the front modules; return a line for each that could not be."""
     kept = []
     for path, package in fronts.items():
         try:
             text = (site / path).read_text(encoding="utf-8")
-            (site / path).write_text(lazy(text, path.removesuffix("/__init__.py").replace("/", "."), package), "utf-8")
+            (site / path).write_text(
+                rewrite_front(text, path.removesuffix("/__init__.py").replace("/", "."), package), "utf-8"
+            )
         except (OSError, UnexpectedError) as error:
             kept.append(f"{path} stays as it is: {error}")
     return kept
 
 
-def lazy(text: str, name: str, package: str) -> str:
-    """The text of module `name`, whose imports from below `package` wait; raises `UnexpectedError`."""
+def rewrite_front(text: str, name: str, package: str) -> str:
+    """Return the source of module `name` with its imports from `package` deferred; raises `UnexpectedError`."""
     tree = ast.parse(text)
     sources: dict[str, tuple[str, str]] = {}
-    waiting = [node for node in tree.body if _collect(node, name, package, sources)]
+    deferred = [node for node in tree.body if _collect(node, name, package, sources)]
     if not sources:
         raise UnexpectedError(f"it imports nothing from {package}")
-    if used := sorted(_find_used_names(tree, waiting) & set(sources)):
+    if used := sorted(_find_used_names(tree, deferred) & set(sources)):
         raise UnexpectedError(f"it uses {', '.join(used)}")
     lines = text.splitlines()
-    for node in waiting:
+    for node in deferred:
         lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or node.lineno) - node.lineno + 1)
-    # Annotations may name what is not there yet.
-    lines.insert(_after_docstring(tree), "from __future__ import annotations")
+    # Annotations may use deferred names.
+    lines.insert(_find_docstring_end(tree), "from __future__ import annotations")
     return "\n".join(lines) + _END.format(sources=sources)
 
 
 def _collect(node: ast.stmt, name: str, package: str, sources: dict[str, tuple[str, str]]) -> bool:
-    """Whether a statement only gives names that can wait; they are added to the sources."""
+    """Whether a statement only binds names that can be deferred; they are added to `sources`."""
     if isinstance(node, ast.ImportFrom):
         module = ".".join(filter(None, (name if node.level else "", node.module)))
         if node.level <= 1 and module.startswith(f"{package}."):
@@ -78,19 +80,19 @@ def _collect(node: ast.stmt, name: str, package: str, sources: dict[str, tuple[s
     return False
 
 
-def _find_used_names(tree: ast.Module, waiting: list[ast.stmt]) -> set[str]:
-    """Names that the module's own code looks up, its annotations aside."""
-    left_out = {id(part) for node in [*waiting, *_annotations(tree)] for part in ast.walk(node)}
+def _find_used_names(tree: ast.Module, deferred: list[ast.stmt]) -> set[str]:
+    """Return the names that the module's remaining code uses, except in annotations."""
+    left_out = {id(part) for node in [*deferred, *_list_annotations(tree)] for part in ast.walk(node)}
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in left_out}
 
 
-def _annotations(tree: ast.Module) -> Iterator[ast.expr]:
+def _list_annotations(tree: ast.Module) -> Iterator[ast.expr]:
     for node in ast.walk(tree):
         found = (getattr(node, "annotation", None), getattr(node, "returns", None))
         yield from (one for one in found if isinstance(one, ast.expr))
 
 
-def _after_docstring(tree: ast.Module) -> int:
-    """Number of lines before the first statement that is not the docstring."""
+def _find_docstring_end(tree: ast.Module) -> int:
+    """Return the number of lines up to the end of the docstring."""
     has_one = tree.body and isinstance(tree.body[0], ast.Expr) and isinstance(tree.body[0].value, ast.Constant)
     return (tree.body[0].end_lineno or 0) if has_one else 0

@@ -1,6 +1,6 @@
-"""Compress the big native libraries, and put a stub in the place of each extension module among them.
+"""Compress the big native libraries, and replace each extension module among them by a stub.
 
-See `native_loader` for the other half. No library's content is changed: they are neither stripped nor patched.
+`native_loader` unpacks them. Their content stays as it is: they are neither stripped nor patched.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 from backports import zstd
 
-from engine_build.files import BuildError, files_below
+from engine_build.files import BuildError, list_files
 
 OPTIONS: Final[Mapping[int, int]] = {
     # 66 MB for LanceDB's library at level 3, 57 at 12, 50 at 19, which takes minutes.
@@ -34,16 +34,16 @@ STUB: Final = '"""In place of a packed library."""\n\nfrom native_loader import 
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """An extension module that is packed, and the shared libraries that have to lie beside it when it is loaded.
+    """An extension module to pack, and the shared libraries that must lie beside it when it is loaded.
 
-    A shared library is packed together with the first extension that loads it, never left behind.
+    A shared library is packed with the first extension that loads it.
     """
 
     module: str
     file: str
     libraries: tuple[str, ...] = ()
     ahead: bool = True
-    """Whether every start needs it, so that it can be unpacked before it is asked for."""
+    """Whether every start needs it, so that it is worth unpacking before it is imported."""
 
 
 PACKS: Final = (
@@ -57,8 +57,8 @@ PACKS: Final = (
 
 def pack(site: Path, architecture: str, python: str, packs: Sequence[Pack] = PACKS) -> None:
     """Replace the packed files below `site` by archives, stubs and the manifest; raises `BuildError`."""
-    paths = files_below(site)
-    files_of = {one.module: _files(one, paths) for one in packs}
+    paths = list_files(site)
+    files_of = {one.module: _find_files(one, paths) for one in packs}
     packed = [path for files in files_of.values() for path in files]
     manifest = {
         "architecture": architecture,
@@ -73,8 +73,8 @@ def pack(site: Path, architecture: str, python: str, packs: Sequence[Pack] = PAC
         (site / f"{module.replace('.', '/')}.py").write_text(STUB, encoding="utf-8")
 
 
-def _files(one: Pack, paths: list[str]) -> list[str]:
-    """The extension first, then its libraries."""
+def _find_files(one: Pack, paths: list[str]) -> list[str]:
+    """Return the files of one pack, the extension first; raises `BuildError`."""
     own = [path for path in paths if fnmatchcase(path, one.file)]
     libraries = [[path for path in paths if fnmatchcase(path, pattern)] for pattern in one.libraries]
     if len(own) != 1 or not all(libraries):
@@ -84,14 +84,14 @@ def _files(one: Pack, paths: list[str]) -> list[str]:
 
 def _compress_all(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    with ThreadPoolExecutor(WORKERS) as pool:  # the compressor lets go of the interpreter's lock
+    with ThreadPoolExecutor(WORKERS) as pool:  # the compressor releases the GIL
         for part in pool.map(_compress, files):
             digest.update(part)
     return digest.hexdigest()
 
 
 def _compress(path: Path) -> bytes:
-    """Replace a file by its archive; the digest of its content is returned."""
+    """Replace a file by its archive and return the digest of its content."""
     digest = hashlib.sha256()
     with path.open("rb") as library, zstd.open(path.with_name(f"{path.name}.zst"), "wb", options=OPTIONS) as archive:
         while chunk := library.read(CHUNK_BYTES):

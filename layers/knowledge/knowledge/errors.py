@@ -11,8 +11,8 @@
     ├── DatasetMismatchError           knowledge_unavailable  knowledge_dataset_mismatch
     └── InternalError                  knowledge_error        knowledge_internal_error
 
-Every message is written for the caller: it names what was wrong and how to put it right, and never
-carries text of a lower library.
+Every message is written for the caller: it says what is wrong and how to correct it, and never
+quotes a library.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ScopeRequiredError(KnowledgeError):
 
 
 class InvalidRequestError(KnowledgeError):
-    """An argument, or the combination of arguments, is not acceptable."""
+    """An argument, or the combination of arguments, is invalid."""
 
     code = "knowledge_invalid_request"
 

@@ -1,4 +1,4 @@
-"""Addressed reads: one window of one revision, joined from passages that cover it without a gap, or refused."""
+"""Addressed reads: one window of one revision, joined from passages that cover it without a gap."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _LocatedRevision:
 
 
 async def _locate(snapshot: Snapshot, request: ReadRequest) -> _LocatedRevision | None:
-    # Where the text ends is not known yet; no text reaches as far as an offset may.
+    # The end of the text is not known yet, and an offset may be far beyond it.
     start = min(request.offset, MAX_OFFSET)
     found, archived = await gather_pair(
         snapshot.read_item(request.item_id, request.revision_id, start, start + request.limit),

@@ -1,4 +1,4 @@
-"""Requests to the core library, as values; the server and the command line check them before."""
+"""Requests to the core library, as values; the server and the command line have checked them."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ class ReadRequest:
 
 
 def parse_mode(text: str) -> Mode:
-    """The mode that a text names, whatever its case and the whitespace around it; any other text means the default."""
+    """The mode that a text names, ignoring case and surrounding whitespace; any other text means the default."""
     wanted = text.strip().lower()
     return next((mode for mode in MODES if mode == wanted), DEFAULT_MODE)

@@ -1,4 +1,4 @@
-"""Scopes separate tenants: an item belongs to exactly one scope, and who may read it follows from the scope alone."""
+"""Scopes isolate tenants: an item belongs to exactly one scope, which alone decides who may read it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TABLE_DIGITS = 40
 
 @dataclass(frozen=True, slots=True, order=True)
 class Scope:
-    """One owner's or one team's share of the knowledge. Ids are compared byte for byte, never normalized."""
+    """The knowledge of one owner or one team. Ids are compared byte for byte, never normalized."""
 
     kind: ScopeKind
     id: str
@@ -65,7 +65,7 @@ class Caller:
     tier: str = "free"
 
     def scopes(self) -> tuple[Scope, ...]:
-        """All scopes the caller may read, its own first, without repeats, in a stable order."""
+        """All scopes that the caller may read: its own first, no repeats, in a stable order."""
         teams = sorted(set(self.team_ids))
         return (Scope("owner", self.owner_id), *(Scope("team", team) for team in teams))
 

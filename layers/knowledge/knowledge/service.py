@@ -28,7 +28,7 @@ class KnowledgeService:
 
     async def search(self, scopes: Sequence[Scope], request: SearchRequest) -> SearchAnswer:
         """Search the current revisions of published items in these scopes."""
-        # Started before the tables are opened, so that both go on side by side.
+        # Started before the tables are opened, so that both run in parallel.
         vector = start_embedding(request.query, self._embedding.embed_query) if request.mode in SEMANTIC_MODES else None
         try:
             return await self._dataset.run(scopes, lambda found: search(found, request, vector), searching=True)

@@ -55,7 +55,7 @@ const fresh = () => new StreamableHTTPClientTransport(new URL(address), { authPr
 const first = fresh();
 try {
   await new Client({ name: 'typescript', version: '1' }).connect(first);
-  throw new Error('the door stood open');
+  throw new Error('the server answered without a token');
 } catch (error) {
   if (!(error instanceof UnauthorizedError)) throw error;
 }

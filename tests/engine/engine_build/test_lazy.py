@@ -13,8 +13,8 @@ from typing import Final
 
 import pytest
 
-from engine_build.lazy import FRONTS, UnexpectedError, lazy, make_lazy
-from tests.support.engine import HERE
+from engine_build.lazy import FRONTS, UnexpectedError, make_lazy, rewrite_front
+from tests.support.engine import LAZY_IMPORTS
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_missing_front_module_stops_nothing(tmp_path: Path) -> None:
 
 def test_only_imports_from_below_the_package_wait() -> None:
     with pytest.raises(UnexpectedError):
-        lazy("from .. import tills\nfrom shopping.tills import Till\n", "shop.inner", "shop")
+        rewrite_front("from .. import tills\nfrom shopping.tills import Till\n", "shop.inner", "shop")
 
 
 NAMES: Final = """
@@ -58,14 +58,14 @@ def test_the_engine_s_lazy_packages_offer_what_the_installed_ones_do(tmp_path: P
     assert spec is not None
     source = Path(str(spec.origin)).parent
     copytree(source, tmp_path / "site" / source.name)
-    copy(HERE, tmp_path / "site")
+    copy(LAZY_IMPORTS, tmp_path / "site")
     plain = json.loads(names(tmp_path, package))
     assert make_lazy(tmp_path / "site", {front: FRONTS[front]}) == []
     assert json.loads(names(tmp_path / "site", package, *plain)) == plain
 
 
 def names(folder: Path, package: str, *wanted: str) -> str:
-    """What names a package offers, and where each comes from."""
+    """The names that a package offers, and where each comes from, as JSON."""
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     command = [sys.executable, "-c", NAMES, package, *wanted]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout

@@ -18,7 +18,7 @@ def test_another_python_than_the_function_s_is_refused() -> None:
         check_python((3, 12, 9))
 
 
-def test_a_foreseen_fault_is_one_line(tmp_path: Path) -> None:
+def test_an_expected_fault_is_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "engine_build", "--architecture=arm64", "--models=lokal", f"--output={tmp_path}"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1

@@ -20,20 +20,20 @@ from publish_knowledge.cli.main import knowledge
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from tests.support.bedrock import BedrockServer
+from tests.support.calls import call, error_of, logger
 from tests.support.datasets import ANA, embedding, item
-from tests.support.front_door import call, error_of, logger
 
 BOTH = (f"bedrock:{TITAN}", f"bedrock:{COHERE}")
 TEXTS = ["How to open the valve", "水泵的阀门", "Wie man das Ventil öffnet 🙂"]
 REGION = "eu-west-1"
 
 
-def made(name: str) -> EmbeddingProvider:
+def create(name: str) -> EmbeddingProvider:
     return provider(name, region=REGION)
 
 
 def ask(name: str) -> None:
-    made(name).embed_query("valve")
+    create(name).embed_query("valve")
 
 
 @pytest.fixture
@@ -48,52 +48,56 @@ def _once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_vectors_have_the_length_asked_for_and_length_one(
     bedrock_server: BedrockServer, name: str, dimensions: int
 ) -> None:
-    found = made(name)
+    found = create(name)
     passages = found.embed_passages(TEXTS)
     assert found.dimensions == dimensions
     assert passages.shape == (3, dimensions)
     assert passages.dtype == np.float32
     assert np.allclose(np.linalg.norm(passages, axis=1), 1)
     assert np.allclose(found.embed_query(TEXTS[1]), passages[1], atol=1e-6)
-    assert {one.signed_for for one in bedrock_server.asked} == {f"{REGION}/bedrock"}
+    assert {one.signed_for for one in bedrock_server.requests} == {f"{REGION}/bedrock"}
 
 
 def test_the_dataset_is_marked_with_the_model(bedrock_server: BedrockServer) -> None:
-    assert made(BOTH[0]).model == BOTH[0]
-    assert made(BOTH[0] + "@256").model == BOTH[0]
-    assert made(BOTH[1]).model == BOTH[1]
-    assert bedrock_server.asked == []
+    assert create(BOTH[0]).model == BOTH[0]
+    assert create(BOTH[0] + "@256").model == BOTH[0]
+    assert create(BOTH[1]).model == BOTH[1]
+    assert bedrock_server.requests == []
 
 
 def test_titan_is_asked_for_one_normalised_vector_at_a_time_and_the_order_is_kept(
     bedrock_server: BedrockServer,
 ) -> None:
     texts = [f"text number {number}" for number in range(20)]
-    found = made(BOTH[0]).embed_passages(texts)
-    assert sorted(one.body["inputText"] for one in bedrock_server.asked) == sorted(texts)
-    assert bedrock_server.asked[0].body | {"inputText": ""} == {"inputText": "", "dimensions": 1024, "normalize": True}
+    found = create(BOTH[0]).embed_passages(texts)
+    assert sorted(one.body["inputText"] for one in bedrock_server.requests) == sorted(texts)
+    assert bedrock_server.requests[0].body | {"inputText": ""} == {
+        "inputText": "",
+        "dimensions": 1024,
+        "normalize": True,
+    }
     assert np.allclose(found[:, :512], embedding().embed_passages(texts), atol=1e-6)
 
 
 def test_cohere_embeds_queries_apart_from_passages_in_batches_of_96(bedrock_server: BedrockServer) -> None:
     texts = [f"text number {number}" for number in range(200)]
-    found = made(BOTH[1]).embed_passages(texts)
-    asked = sorted(bedrock_server.asked, key=lambda one: texts.index(one.body["texts"][0]))
+    found = create(BOTH[1]).embed_passages(texts)
+    asked = sorted(bedrock_server.requests, key=lambda one: texts.index(one.body["texts"][0]))
     assert [len(one.body["texts"]) for one in asked] == [96, 96, 8]
     assert {(one.body["input_type"], one.body["truncate"]) for one in asked} == {("search_document", "END")}
     assert np.allclose(found[:, :512], embedding().embed_passages(texts), atol=1e-6)
-    made(BOTH[1]).embed_query("valve")
-    assert bedrock_server.asked[-1].body == {"texts": ["valve"], "input_type": "search_query", "truncate": "END"}
+    create(BOTH[1]).embed_query("valve")
+    assert bedrock_server.requests[-1].body == {"texts": ["valve"], "input_type": "search_query", "truncate": "END"}
 
 
 @pytest.mark.parametrize("name", BOTH)
 def test_texts_that_the_models_would_refuse_are_fitted(bedrock_server: BedrockServer, name: str) -> None:
-    found = made(name).embed_passages(["", " \n", "x" * 100_000, "a\0b"])
+    found = create(name).embed_passages(["", " \n", "x" * 100_000, "a\0b"])
     assert found.shape == (4, 1024)
     longest = {BOTH[0]: 8192, BOTH[1]: 2048}[name]
-    sent = [text for one in bedrock_server.asked for text in one.body.get("texts", [one.body.get("inputText")])]
+    sent = [text for one in bedrock_server.requests for text in one.body.get("texts", [one.body.get("inputText")])]
     assert sorted(map(len, sent)) == [1, 1, 3, longest]
-    assert made(name).embed_passages([]).shape == (0, 1024)
+    assert create(name).embed_passages([]).shape == (0, 1024)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,7 @@ def test_texts_that_the_models_would_refuse_are_fitted(bedrock_server: BedrockSe
 )
 @pytest.mark.usefixtures("_once")
 def test_each_refusal_says_what_to_do(bedrock_server: BedrockServer, error: str, advice: str) -> None:
-    with bedrock_server.failing(error), pytest.raises(EmbeddingUnavailableError, match=advice) as caught:
+    with bedrock_server.fail_with(error), pytest.raises(EmbeddingUnavailableError, match=advice) as caught:
         ask(BOTH[0])
     assert f"({error})" in caught.value.message
     assert "no" not in caught.value.message.split()  # the service's own words
@@ -119,18 +123,18 @@ def test_each_refusal_says_what_to_do(bedrock_server: BedrockServer, error: str,
 @pytest.mark.slow
 @pytest.mark.parametrize("error", ["ThrottlingException", "InternalServerException", "ServiceUnavailableException"])
 def test_a_passing_fault_is_tried_again(bedrock_server: BedrockServer, error: str) -> None:
-    with bedrock_server.failing(lambda number: error if number < 2 else None):
+    with bedrock_server.fail_with(lambda number: error if number < 2 else None):
         ask(BOTH[0])
-        assert len(bedrock_server.asked) == 3
+        assert len(bedrock_server.requests) == 3
 
 
 def test_a_lasting_fault_is_given_up_and_a_refusal_not_tried_again(bedrock_server: BedrockServer) -> None:
-    with bedrock_server.failing("InternalServerException"), pytest.raises(EmbeddingUnavailableError):
+    with bedrock_server.fail_with("InternalServerException"), pytest.raises(EmbeddingUnavailableError):
         ask(BOTH[1])
-    assert len(bedrock_server.asked) == 3
-    with bedrock_server.failing("AccessDeniedException"), pytest.raises(EmbeddingUnavailableError):
+    assert len(bedrock_server.requests) == 3
+    with bedrock_server.fail_with("AccessDeniedException"), pytest.raises(EmbeddingUnavailableError):
         ask(BOTH[1])
-    assert len(bedrock_server.asked) == 1
+    assert len(bedrock_server.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -148,14 +152,14 @@ def test_a_lasting_fault_is_given_up_and_a_refusal_not_tried_again(bedrock_serve
 )
 @pytest.mark.usefixtures("_once")
 def test_an_answer_without_vectors_is_an_outage(bedrock_server: BedrockServer, body: bytes) -> None:
-    with bedrock_server.failing(body or b" "), pytest.raises(EmbeddingUnavailableError):
+    with bedrock_server.fail_with(body or b" "), pytest.raises(EmbeddingUnavailableError):
         ask(BOTH[0])
 
 
 @pytest.mark.parametrize("number", [0, float("nan"), float("inf")])
 def test_vectors_without_a_direction_are_refused(bedrock_server: BedrockServer, number: float) -> None:
     answer = json.dumps({"embedding": [number] * 1024}).encode()
-    with bedrock_server.failing(answer), pytest.raises(ValueError, match="without direction"):
+    with bedrock_server.fail_with(answer), pytest.raises(ValueError, match="without direction"):
         ask(BOTH[0])
 
 
@@ -218,7 +222,7 @@ def test_preparing_sends_nothing_and_renewing_drops_the_clients(
     assert isinstance(found, Remote)
     assert not isinstance(provider("local-small"), Remote)
     found.prepare()
-    assert bedrock_server.asked == []
+    assert bedrock_server.requests == []
     found.embed_query("valve")
     found.embed_passages(TEXTS)
     monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://127.0.0.1:9")
@@ -245,7 +249,7 @@ def published(bedrock_server: BedrockServer, tmp_path: Path, monkeypatch: pytest
     for name, value in environment.items():
         monkeypatch.setenv(name, str(value))
     done = run("publish", folder, "--root", folder, "--owner", "ana", "--base", "notes")
-    assert (done.exit_code, len(bedrock_server.asked)) == (0, 2), done.output
+    assert (done.exit_code, len(bedrock_server.requests)) == (0, 2), done.output
     yield folder
     monkeypatch.undo()
 
@@ -259,7 +263,7 @@ def handler(published: Path) -> Iterator[Handler]:
 
 def test_published_and_searched_with_a_model_of_bedrock(published: Path, bedrock_server: BedrockServer) -> None:
     again = run("publish", published, "--root", published, "--owner", "ana", "--base", "notes")
-    assert (again.exit_code, len(bedrock_server.asked)) == (0, 2)
+    assert (again.exit_code, len(bedrock_server.requests)) == (0, 2)
     found = run("search", "how long does spaghetti take", "--owner", "ana", "--mode", "semantic", "--json")
     assert json.loads(found.stdout)["results"][0]["title"] == "Kitchen"
     other = run("search", "pasta", "--owner", "ana", "--embedding", BOTH[0] + "@256")
@@ -275,7 +279,7 @@ def test_the_command_says_what_to_do_when_bedrock_refuses(
         "publish": ["publish", published, "--root", published, "--base", "notes"],
         "search": ["search", "x"],
     }
-    with bedrock_server.failing("AccessDeniedException"):
+    with bedrock_server.fail_with("AccessDeniedException"):
         done = run(*arguments[command], "--owner", "ana")
     assert (done.exit_code, "Grant the role bedrock:InvokeModel" in done.output) == (3, True), done.output
 
@@ -285,10 +289,10 @@ def test_the_function_says_that_it_is_out_of_reach_and_reads_go_on(
     handler: Handler, bedrock_server: BedrockServer
 ) -> None:
     handler.prepare()
-    before = len(bedrock_server.asked)
+    before = len(bedrock_server.requests)
     assert call(handler, {"query": "pasta"})["results"][0]["title"] == "Kitchen"
-    assert len(bedrock_server.asked) == before + 1
-    with bedrock_server.failing("AccessDeniedException"):
+    assert len(bedrock_server.requests) == before + 1
+    with bedrock_server.fail_with("AccessDeniedException"):
         for mode in ("hybrid", "semantic", "rrf"):
             envelope = call(handler, {"query": "pasta", "mode": mode})
             assert error_of(envelope) == ("knowledge_storage_unavailable", None)

@@ -37,19 +37,19 @@ MISSED = [
 ]
 
 
-def shared(language: str, text: str, query: str) -> list[bool]:
+def shared_terms(language: str, text: str, query: str) -> list[bool]:
     terms = set(analyze_text(text, language))
     return [bool(terms.intersection(word)) for word in analyze_query(query).words]
 
 
 @pytest.mark.parametrize(("language", "text", "query"), FOUND)
 def test_every_word_of_the_query_finds_the_text(language: str, text: str, query: str) -> None:
-    assert all(shared(language, text, query))
+    assert all(shared_terms(language, text, query))
 
 
 @pytest.mark.parametrize(("language", "text", "query"), MISSED)
 def test_other_words_do_not(language: str, text: str, query: str) -> None:
-    assert not any(shared(language, text, query))
+    assert not any(shared_terms(language, text, query))
 
 
 @given(st.text(max_size=300), st.sampled_from(["en", "es", "pt", "de", "ja", "und"]))

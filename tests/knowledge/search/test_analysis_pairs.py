@@ -12,7 +12,7 @@ import pytest
 from knowledge.requests import MAX_RESULTS, SearchRequest
 from publish_knowledge.sources.documents import Document
 from tests.support.datasets import SUPPORT, Location, build, document
-from tests.support.reading import paths, service
+from tests.support.reading import list_paths, open_service
 
 pytestmark = pytest.mark.anyio
 
@@ -162,8 +162,8 @@ def test_there_are_pairs_enough() -> None:
 @pytest.mark.parametrize("place", range(len(PAIRS)), ids=[f"{place} {pair.query}" for place, pair in enumerate(PAIRS)])
 async def test_words_find_the_one_text_and_not_the_other(published: Location, place: int) -> None:
     pair = PAIRS[place]
-    async with service(published) as reader:
+    async with open_service(published) as reader:
         answer = await reader.search([SUPPORT], SearchRequest(pair.query, mode="lexical", max_results=MAX_RESULTS))
-    found = set(paths(answer))
+    found = set(list_paths(answer))
     assert f"{place}/found.txt" in found, f"{pair.query!r} must find {pair.found!r}"
     assert f"{place}/missed.txt" not in found, f"{pair.query!r} must not find {pair.missed!r}"

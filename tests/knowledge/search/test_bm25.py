@@ -26,7 +26,7 @@ def bm25(document: list[str], idf: dict[str, float], mean: float) -> float:
     return sum(weight * counts[term] * (K1 + 1) / (counts[term] + norm) for term, weight in idf.items())
 
 
-def pool(scope: Scope, corpus: list[list[str]], depth: int) -> CandidatePool:
+def pool_of(scope: Scope, corpus: list[list[str]], depth: int) -> CandidatePool:
     idf = idfs(corpus, [term for word in WORDS for term in word])
     mean = sum(map(len, corpus)) / len(corpus)
     scored = [(bm25(text, idf, mean), number, text) for number, text in enumerate(corpus)]
@@ -37,7 +37,7 @@ def pool(scope: Scope, corpus: list[list[str]], depth: int) -> CandidatePool:
     return CandidatePool(hits, len(corpus), complete=len(matching) < depth)
 
 
-def rescored(pools: Sequence[CandidatePool], words: Sequence[tuple[str, ...]]) -> RescoredPools:
+def rescore_all(pools: Sequence[CandidatePool], words: Sequence[tuple[str, ...]]) -> RescoredPools:
     terms = list(dict.fromkeys(term for word in words for term in word))
     return rescore([count_terms(each, terms) for each in pools], words)
 
@@ -54,31 +54,36 @@ def large_corpus() -> list[list[str]]:
 
 
 def test_one_scope_keeps_its_own_scores() -> None:
-    mine = pool(Scope("owner", "ana"), [["alpha", "beta"], ["beta"], ["none"]], 10)
+    mine = pool_of(Scope("owner", "ana"), [["alpha", "beta"], ["beta"], ["none"]], 10)
     empty = CandidatePool((), 900, complete=True)
-    assert rescored([mine, empty], WORDS).scores == (tuple(hit.score for hit in mine.hits), ())
+    assert rescore_all([mine, empty], WORDS).scores == (tuple(hit.score for hit in mine.hits), ())
 
 
 def test_a_perfect_hit_among_few_notes_beats_partial_hits_among_thousands() -> None:
     notes = [["alpha", "beta", "gamma", "note"], *[["beta", "other", "note"]] * 19]
-    mine, team = pool(Scope("owner", "ana"), notes, 128), pool(Scope("team", "big"), large_corpus(), 128)
+    mine, team = (
+        pool_of(Scope("owner", "ana"), notes, 128),
+        pool_of(Scope("team", "big"), large_corpus(), 128),
+    )
     assert mine.hits[0].score < team.hits[0].score
-    own, theirs = rescored([mine, team], WORDS).scores
+    own, theirs = rescore_all([mine, team], WORDS).scores
     assert own[0] > max(theirs)
     assert max(own[1:]) < max(theirs)
 
 
 def test_what_an_incomplete_pool_hides_is_estimated_from_its_scores() -> None:
     corpus = large_corpus()
-    full, whole = (pool(Scope("team", "big"), corpus, depth) for depth in (128, 9000))
+    full, whole = (pool_of(Scope("team", "big"), corpus, depth) for depth in (128, 9000))
     assert (full.complete, whole.complete) == (False, True)
     for word in WORDS:
-        assert rescored([full], [word]).ideal_score == pytest.approx(rescored([whole], [word]).ideal_score, abs=0.5)
+        assert rescore_all([full], [word]).ideal_score == pytest.approx(
+            rescore_all([whole], [word]).ideal_score, abs=0.5
+        )
 
 
 def test_the_ideal_score_counts_each_word_once_by_its_best_known_stem() -> None:
-    mine = pool(Scope("owner", "ana"), [["alpha"], ["beta"], ["beta"], ["x"]], 10)
-    plain = rescored([mine], [("alpha",)]).ideal_score
-    assert rescored([mine], [("alpha", "unknown-stem")]).ideal_score == plain
-    assert rescored([mine], [("missing",)]).ideal_score > plain
-    assert rescored([mine], []).ideal_score == 0
+    mine = pool_of(Scope("owner", "ana"), [["alpha"], ["beta"], ["beta"], ["x"]], 10)
+    plain = rescore_all([mine], [("alpha",)]).ideal_score
+    assert rescore_all([mine], [("alpha", "unknown-stem")]).ideal_score == plain
+    assert rescore_all([mine], [("missing",)]).ideal_score > plain
+    assert rescore_all([mine], []).ideal_score == 0

@@ -65,13 +65,13 @@ def test_the_order_in_which_candidates_arrive_changes_nothing(
 def test_a_passage_at_least_as_good_on_both_sides_is_never_below(
     pool: list[Candidate], mode: Mode, alpha: float, bounds: LexicalBounds, other: Candidate
 ) -> None:
-    better = Candidate("zz-better", 0, _raised(other.lexical), _raised(other.semantic))
+    better = Candidate("zz-better", 0, _raise(other.lexical), _raise(other.semantic))
     ranked = ranked_in([*pool, replace(other, item_id="a-worse"), better], mode, alpha, bounds)
     scores = {one.candidate.item_id: one.score for one in ranked}
     assert scores.get("zz-better", 0.0) >= scores.get("a-worse", 0.0)
 
 
-def _raised(score: float | None) -> float | None:
+def _raise(score: float | None) -> float | None:
     return None if score is None else score + 0.1
 
 

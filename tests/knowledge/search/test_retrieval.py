@@ -20,8 +20,8 @@ from knowledge.search.analysis import analyze_query
 from knowledge.search.retrieval import POOL_DEPTH, ScopeCandidates, retrieve, start_embedding
 from knowledge.store.snapshot import Snapshot
 from publish_knowledge.publishing.lifecycle import archive_base
-from tests.support.datasets import ANA, BEN, SUPPORT, Location, embedding, item, put, within
-from tests.support.reading import on_snapshots
+from tests.support.datasets import ANA, BEN, SUPPORT, Location, embedding, item, put, run_in_store
+from tests.support.reading import run_on_snapshots
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +37,7 @@ async def retrieve_from(where: Location, scopes: Sequence[Scope], request: Searc
     embed = embedding().embed_query
     vector = start_embedding(request.query, embed) if request.mode in SEMANTIC_MODES else None
     query = analyze_query(request.query)
-    return await on_snapshots(where, scopes, lambda found: retrieve(found, request, query, vector))
+    return await run_on_snapshots(where, scopes, lambda found: retrieve(found, request, query, vector))
 
 
 def reported_by_the_loop() -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ async def test_a_base_that_is_visible_in_no_scope_is_refused(folder: Location) -
     await put(folder, SUPPORT, "manuals", TEXTS)
     found = await retrieve_from(folder, [ANA, SUPPORT], SearchRequest("router", base_id="manuals"))
     assert [(one.base_visible, len(one.semantic)) for one in found] == [(False, 0), (True, 2)]
-    await within(folder, archive_base, SUPPORT, "manuals")
+    await run_in_store(folder, archive_base, SUPPORT, "manuals")
     for base_id in ("manuals", "missing"):
         with pytest.raises(ResourceUnavailableError):
             await retrieve_from(folder, [ANA, SUPPORT], SearchRequest("router", base_id=base_id))
@@ -113,7 +113,7 @@ async def test_a_base_that_is_visible_in_no_scope_is_refused(folder: Location) -
 async def test_archived_bases_are_named_beside_the_candidates(folder: Location) -> None:
     await put(folder, ANA, "notes", TEXTS)
     await put(folder, ANA, "old", {"old.md": "An old router."})
-    await within(folder, archive_base, ANA, "old")
+    await run_in_store(folder, archive_base, ANA, "old")
     (found,) = await retrieve_from(folder, [ANA], SearchRequest("router"))
     assert found.archived_bases == {"old"}
 
@@ -132,7 +132,7 @@ async def test_one_scope_that_fails_fails_the_whole_and_leaves_nothing_running(f
         return await retrieve(found, request, analyze_query("router"), vector)
 
     with pytest.raises(StorageUnavailableError):
-        await on_snapshots(folder, [ANA, BEN], lose_data_and_retrieve)
+        await run_on_snapshots(folder, [ANA, BEN], lose_data_and_retrieve)
     gc.collect()
     await asyncio.sleep(0)
     assert asyncio.all_tasks() == running
@@ -145,7 +145,7 @@ async def test_a_failing_embedding_fails_every_scope_as_an_outage_with_its_cause
     vector = start_embedding("router", refuse)
     request, query = SearchRequest("router"), analyze_query("router")
     with pytest.raises(StorageUnavailableError) as failure:
-        await on_snapshots(folder, [ANA, BEN], lambda found: retrieve(found, request, query, vector))
+        await run_on_snapshots(folder, [ANA, BEN], lambda found: retrieve(found, request, query, vector))
     assert isinstance(failure.value.__cause__, OSError)
 
 
@@ -154,7 +154,7 @@ async def test_a_programming_error_in_the_embedding_passes_as_itself(folder: Loc
     vector = start_embedding("router", lambda _text: None.embed)  # type: ignore[attr-defined]  # the mistake
     request, query = SearchRequest("router"), analyze_query("router")
     with pytest.raises(AttributeError):
-        await on_snapshots(folder, [ANA], lambda found: retrieve(found, request, query, vector))
+        await run_on_snapshots(folder, [ANA], lambda found: retrieve(found, request, query, vector))
 
 
 async def test_an_embedding_goes_on_beside_the_loop() -> None:

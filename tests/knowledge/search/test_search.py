@@ -16,8 +16,8 @@ from knowledge.search.retrieval import ScopeCandidates, retrieve, start_embeddin
 from knowledge.search.search import compose_answer, search, show
 from knowledge.store.snapshot import Snapshot
 from publish_knowledge.publishing.lifecycle import archive_base, archive_item, restore_base
-from tests.support.datasets import ANA, BEN, SUPPORT, Location, embedding, item, put, within
-from tests.support.reading import on_snapshots, paths, service
+from tests.support.datasets import ANA, BEN, SUPPORT, Location, embedding, item, put, run_in_store
+from tests.support.reading import list_paths, open_service, run_on_snapshots
 
 pytestmark = pytest.mark.anyio
 
@@ -44,16 +44,16 @@ def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 async def test_every_mode_finds_the_right_item_first(location: Location) -> None:
     await put(location, ANA, "notes", TEXTS)
-    async with service(location) as reader:
+    async with open_service(location) as reader:
         for mode in MODES:
             answer = await reader.search([ANA], SearchRequest("reset router password", mode=mode))
-            assert paths(answer)[0] == "router.md"
+            assert list_paths(answer)[0] == "router.md"
             assert answer.alpha == (0.5 if mode == "hybrid" else None)
 
 
 async def test_a_hit_carries_all_that_a_caller_needs_to_cite_it(folder: Location) -> None:
     await put(folder, SUPPORT, "hand book", TEXTS)
-    async with service(folder) as reader:
+    async with open_service(folder) as reader:
         hit = (await reader.search([SUPPORT], SearchRequest("factory password label"))).hits[0].as_dict()
     text = TEXTS["router.md"]
     start = hit["excerpt_offset"]
@@ -69,7 +69,7 @@ async def test_a_hit_carries_all_that_a_caller_needs_to_cite_it(folder: Location
 
 async def test_the_lexical_side_alone_finds_nothing_where_no_word_matches(folder: Location) -> None:
     await put(folder, ANA, "notes", TEXTS)
-    async with service(folder) as reader:
+    async with open_service(folder) as reader:
         assert (await reader.search([ANA], SearchRequest("zebra", mode="lexical"))).hits == ()
         assert (await reader.search([ANA], SearchRequest("🦓 !?", mode="lexical"))).hits == ()
         for mode in ("hybrid", "semantic", "rrf"):
@@ -82,7 +82,7 @@ async def test_one_long_item_does_not_crowd_out_the_short_ones(folder: Location)
     )
     short = {f"short{number}.md": f"Pump valve note {number}.\n" for number in range(10)}
     await put(folder, SUPPORT, "manuals", {"long.md": long, **short})
-    async with service(folder) as reader:
+    async with open_service(folder) as reader:
         for mode in MODES:
             every = await reader.search([SUPPORT], SearchRequest("pump valve", mode=mode, max_results=50))
             assert len(every.hits) == 11
@@ -107,10 +107,10 @@ async def test_a_perfect_match_among_few_notes_comes_before_a_large_team(folder:
     }
     await put(folder, ANA, "notes", notes)
     await put(folder, SUPPORT, "docs", team)
-    async with service(folder) as reader:
+    async with open_service(folder) as reader:
         for mode in LEXICAL_MODES:
             answer = await reader.search([ANA, SUPPORT], SearchRequest(query, mode=mode))
-            assert paths(answer)[0] == "perfect.md", mode
+            assert list_paths(answer)[0] == "perfect.md", mode
 
 
 async def test_a_base_narrows_the_search_and_an_invisible_one_is_refused(folder: Location) -> None:
@@ -118,9 +118,9 @@ async def test_a_base_narrows_the_search_and_an_invisible_one_is_refused(folder:
     await put(folder, ANA, "other", {"router2.md": "Router again."})
     await put(folder, BEN, "private", {"secret.md": "Router secrets."})
     await put(folder, ANA, "drafts", {"draft.md": "Router draft."}, draft=True)
-    async with service(folder) as reader:
+    async with open_service(folder) as reader:
         found = await reader.search([ANA], SearchRequest("router", base_id="other"))
-        assert paths(found) == ["router2.md"]
+        assert list_paths(found) == ["router2.md"]
         for base_id in ("private", "missing", "drafts", "Notes"):
             with pytest.raises(ResourceUnavailableError):
                 await reader.search([ANA], SearchRequest("router", base_id=base_id))
@@ -128,22 +128,22 @@ async def test_a_base_narrows_the_search_and_an_invisible_one_is_refused(folder:
 
 async def test_archived_items_and_bases_are_not_found_until_they_are_restored(folder: Location) -> None:
     await put(folder, ANA, "notes", TEXTS)
-    await within(folder, archive_item, ANA, item(ANA, "notes", "router.md"))
-    async with service(folder) as reader:
-        assert paths(await reader.search([ANA], SearchRequest("router"))) == ["invoice.md"]
-    await within(folder, archive_base, ANA, "notes")
-    async with service(folder) as reader:
+    await run_in_store(folder, archive_item, ANA, item(ANA, "notes", "router.md"))
+    async with open_service(folder) as reader:
+        assert list_paths(await reader.search([ANA], SearchRequest("router"))) == ["invoice.md"]
+    await run_in_store(folder, archive_base, ANA, "notes")
+    async with open_service(folder) as reader:
         assert (await reader.search([ANA], SearchRequest("router"))).hits == ()
         with pytest.raises(ResourceUnavailableError):
             await reader.search([ANA], SearchRequest("router", base_id="notes"))
-    await within(folder, restore_base, ANA, "notes")
-    async with service(folder) as reader:
-        assert paths(await reader.search([ANA], SearchRequest("router"))) == ["invoice.md"]
+    await run_in_store(folder, restore_base, ANA, "notes")
+    async with open_service(folder) as reader:
+        assert list_paths(await reader.search([ANA], SearchRequest("router"))) == ["invoice.md"]
 
 
 async def test_a_scope_without_tables_is_empty_and_not_an_error(location: Location) -> None:
     await put(location, ANA, "notes", TEXTS)
-    async with service(location) as reader:
+    async with open_service(location) as reader:
         assert (await reader.search([BEN], SearchRequest("router"))).hits == ()
         assert len((await reader.search([BEN, ANA], SearchRequest("router"))).hits) == 2
 
@@ -152,7 +152,7 @@ async def test_the_same_question_gets_the_same_answer_from_any_process(folder: L
     await put(folder, ANA, "notes", {f"same{number}.md": "Alpha beta gamma.\n" for number in range(200)})
     answers = []
     for _ in range(3):
-        async with service(folder) as reader:
+        async with open_service(folder) as reader:
             answers.append([await reader.search([ANA], SearchRequest("alpha", mode=mode)) for mode in MODES])
     assert answers[0] == answers[1] == answers[2]
 
@@ -160,7 +160,7 @@ async def test_the_same_question_gets_the_same_answer_from_any_process(folder: L
 @pytest.mark.slow
 async def test_a_publish_is_seen_by_a_running_reader_within_five_seconds(location: Location) -> None:
     await put(location, ANA, "notes", TEXTS)
-    async with service(location) as reader:
+    async with open_service(location) as reader:
         assert len((await reader.search([ANA, BEN], SearchRequest("router"))).hits) == 2
         await put(location, ANA, "notes", {"third.md": "A third router."})
         await put(location, BEN, "first", {"fourth.md": "A fourth router."})
@@ -180,7 +180,7 @@ async def test_candidates_of_both_sides_serve_every_mode(folder: Location) -> No
             alone = None if request.mode == "lexical" else vector
             assert await compose_answer(candidates, request, query) == await search(snapshots, request, alone)
 
-    await on_snapshots(folder, [ANA, SUPPORT], compare)
+    await run_on_snapshots(folder, [ANA, SUPPORT], compare)
 
 
 async def test_an_answer_is_what_is_retrieved_fused_and_shown(folder: Location) -> None:
@@ -196,7 +196,7 @@ async def test_an_answer_is_what_is_retrieved_fused_and_shown(folder: Location) 
         assert tuple(hits) == (await search(snapshots, request, vector)).hits
         assert [hit.scores.score for hit in hits] == [ranked[0].score]
 
-    await on_snapshots(folder, [ANA], compare)
+    await run_on_snapshots(folder, [ANA], compare)
 
 
 async def test_items_that_are_not_readable_make_room_for_the_next(folder: Location) -> None:
@@ -211,7 +211,7 @@ async def test_items_that_are_not_readable_make_room_for_the_next(folder: Locati
         first = [await show([one], ranked, query, 1) for one in (found, archived)]
         assert [hit.revision.source_uri for hits in first for hit in hits] == ["first.md", "router.md"]
 
-    await on_snapshots(folder, [ANA], archive)
+    await run_on_snapshots(folder, [ANA], archive)
 
 
 async def test_a_passage_whose_text_is_lost_is_an_outage_and_not_a_shorter_list(folder: Location) -> None:
@@ -226,7 +226,7 @@ async def test_a_passage_whose_text_is_lost_is_an_outage_and_not_a_shorter_list(
         with pytest.raises(StorageUnavailableError):
             await show([lost], ranked, query, 10)
 
-    await on_snapshots(folder, [ANA], lose)
+    await run_on_snapshots(folder, [ANA], lose)
 
 
 async def test_without_candidates_nothing_is_ranked_or_shown() -> None:

@@ -14,7 +14,7 @@ from knowledge.results import SearchAnswer
 from knowledge.search.analysis import analyze_query
 from knowledge.search.excerpts import EXCERPT_CHARS
 from tests.support.datasets import ANA, SUPPORT, Location, build
-from tests.support.reading import paths, service
+from tests.support.reading import list_paths, open_service
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +99,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Location:
 async def answers(where: Location, query: str) -> dict[Mode, SearchAnswer]:
     """The answer in every mode, over two scopes, each one sound."""
     found: dict[Mode, SearchAnswer] = {}
-    async with service(where) as reader:
+    async with open_service(where) as reader:
         for mode in MODES:
             found[mode] = await reader.search([ANA, SUPPORT], SearchRequest(query, mode=mode, max_results=50))
             assert_sound(found[mode])
@@ -121,9 +121,9 @@ async def test_unusual_characters_around_words_do_not_hide_them(published: Locat
     query, path = FINDING[kind]
     assert len(query) <= LONGEST
     found = await answers(published, query)
-    assert path in paths(found["lexical"])[:4]  # the two scopes hold every text, and a question may match two
+    assert path in list_paths(found["lexical"])[:4]  # the two scopes hold every text, and a question may match two
     for mode in ("hybrid", "rrf", "semantic"):
-        assert set(paths(found[mode])) == set(TEXTS), mode
+        assert set(list_paths(found[mode])) == set(TEXTS), mode
 
 
 @pytest.mark.parametrize("kind", ANY)
@@ -132,7 +132,7 @@ async def test_a_question_without_topic_gets_an_answer_or_an_empty_list(publishe
     assert len(query) <= LONGEST
     found = await answers(published, query)
     for mode in ("hybrid", "rrf", "semantic"):
-        assert set(paths(found[mode])) == set(TEXTS), mode
+        assert set(list_paths(found[mode])) == set(TEXTS), mode
 
 
 async def test_words_that_no_text_has_rank_nothing_high_on_the_lexical_side(published: Location) -> None:

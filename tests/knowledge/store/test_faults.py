@@ -27,12 +27,12 @@ async def read_rows(where: Location, name: str = ANA.current_table) -> pa.Table:
 def fault_of(work: Callable[[], Awaitable[object]]) -> BaseException:
     """The error that a piece of work ends with under `storage_faults`."""
 
-    async def guarded() -> None:
+    async def run_guarded() -> None:
         with storage_faults():
             await work()
 
     with pytest.raises((KnowledgeError, MissingTableError)) as caught:
-        asyncio.run(guarded())
+        asyncio.run(run_guarded())
     assert caught.value.__cause__ is not None
     return caught.value
 

@@ -21,7 +21,7 @@ def test_both_ways_give_the_same_rows(tmp_path: Path) -> None:
     build(str(tmp_path), {(SUPPORT, "manuals"): {f"{n}.md": f"Open valve {n} of the pump." for n in range(9)}})
     vector = embedding().embed_query("valve")
 
-    async def compared() -> list[bool]:
+    async def compare() -> list[bool]:
         table = await (await connect(str(tmp_path), {})).open_table(SUPPORT.current_table)
 
         def queries() -> list[Any]:
@@ -35,7 +35,7 @@ def test_both_ways_give_the_same_rows(tmp_path: Path) -> None:
         pairs = zip(queries(), queries(), strict=True)
         return [(await fetch_rows(one)).equals(await other.to_arrow()) for one, other in pairs]
 
-    assert asyncio.run(compared()) == [True] * 4
+    assert asyncio.run(compare()) == [True] * 4
 
 
 def test_a_query_without_the_short_way_goes_its_own() -> None:

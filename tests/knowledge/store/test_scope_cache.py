@@ -20,7 +20,7 @@ from knowledge.store.scope_cache import (
 )
 from knowledge.store.snapshot import SMALL_SCOPE_ROWS, Snapshot, TableSnapshot
 from tests.support.datasets import ANA, Location, put
-from tests.support.snapshots import open_handles, open_snapshot
+from tests.support.reading import open_handles, open_snapshot
 
 pytestmark = pytest.mark.anyio
 

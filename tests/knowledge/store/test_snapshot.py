@@ -14,8 +14,8 @@ from knowledge.store.schema import METADATA_JSON
 from knowledge.store.scope_cache import CachedSnapshot, load_scope
 from knowledge.store.snapshot import Snapshot, TableSnapshot
 from publish_knowledge.publishing.lifecycle import archive_base
-from tests.support.datasets import ANA, Location, embedding, item, put, within
-from tests.support.snapshots import open_handles, open_snapshot
+from tests.support.datasets import ANA, Location, embedding, item, put, run_in_store
+from tests.support.reading import open_handles, open_snapshot
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +31,7 @@ async def tables(folder: Location) -> TableSnapshot:
     await put(folder, ANA, "notes", {"long.md": "The first text."})
     await put(folder, ANA, "notes", TEXTS)
     await put(folder, ANA, "old", {"c.md": "An old valve."})
-    await within(folder, archive_base, ANA, "old")
+    await run_in_store(folder, archive_base, ANA, "old")
     return await open_snapshot(open_handles(folder), ANA)
 
 

@@ -14,7 +14,7 @@ from knowledge.store.schema import MARKER_TABLE
 from knowledge.store.table_handles import TableHandles
 from local_s3.moto_server import S3Server
 from tests.support.datasets import ANA, BEN, Location, embedding, put
-from tests.support.snapshots import open_handles
+from tests.support.reading import open_handles
 
 pytestmark = pytest.mark.anyio
 

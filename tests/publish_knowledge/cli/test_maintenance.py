@@ -26,7 +26,7 @@ def test_the_doctor_reports_a_missing_table_and_its_exit_code(published: Workspa
 
     async def lose(scope: Scope) -> None:
         async with Location(published.uri).store() as store:
-            await store.drop(scope.revisions_table)
+            await store.drop_table(scope.revisions_table)
 
     asyncio.run(lose(SUPPORT))
     assert published.json("doctor", code=ExitCode.PROBLEMS)["findings"]

@@ -1,43 +1,36 @@
-"""What a publish may be asked to do."""
+"""Which items a publish prunes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from knowledge.errors import InvalidRequestError
+from knowledge.store.revision import RevisionInfo
+from knowledge.store.schema import PUBLISHED
 from publish_knowledge.publishing.options import PublishOptions
-from publish_knowledge.publishing.publish import publish
-from tests.support.datasets import (
-    ANA,
-    Location,
-    documents,
-    embedder,
-    item,
-    put,
+from publish_knowledge.store.records import ItemHead
+from tests.support.datasets import ANA
+
+OPTIONS = PublishOptions(ANA, "notes", prune=True)
+INFO = RevisionInfo(ANA, "notes", "ki_1", "kr_1", "Pump", "en", "", "file", "docs/pump.md", 6, "0" * 64)
+HEAD = ItemHead(INFO, previous_id="", fingerprint="f", state=PUBLISHED, sequence=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "pruned"),
+    [
+        (OPTIONS, True),
+        (replace(OPTIONS, prune=False), False),
+        (replace(OPTIONS, folders=("docs/",)), True),
+        (replace(OPTIONS, folders=("guides/", "docs/")), True),
+        (replace(OPTIONS, folders=("guides/",)), False),
+        (replace(OPTIONS, folders=()), False),
+        (replace(OPTIONS, unread={"docs/pump.md"}), False),
+        (replace(OPTIONS, unread={"pump.md"}), True),
+    ],
 )
-from tests.support.publishing import HARBOUR, RIVER, act, run
-from tests.support.readers import text_of
-
-
-def test_pruning_archives_items_whose_file_is_gone_and_no_others(location: Location) -> None:
-    async def story() -> None:
-        await put(location, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR, "broken.md": "Still there."})
-        await put(location, ANA, "other", {"c.md": HARBOUR})
-        async with location.store() as store:
-            given = documents({"a.md": RIVER})
-            options = PublishOptions(ANA, "notes", prune=True, unread={"broken.md"})
-            report = await publish(store, options, given, embedder=embedder())
-        assert [(one.source_path, one.action) for one in report.outcomes] == [
-            ("a.md", "unchanged"),
-            ("b.md", "archived"),
-        ]
-        assert await text_of(location, ANA, item(ANA, "notes", "b.md")) is None
-        assert await text_of(location, ANA, item(ANA, "notes", "broken.md")) == "Still there."
-        assert await text_of(location, ANA, item(ANA, "other", "c.md")) == HARBOUR
-
-    run(story())
-
-
-def test_a_draft_cannot_prune(folder: Location) -> None:
-    with pytest.raises(InvalidRequestError, match="cannot prune"):
-        run(act(folder, "a.md", RIVER, draft=True, prune=True))  # type: ignore[arg-type]
+def test_items_below_the_published_folders_are_pruned_unless_their_file_is_there(
+    options: PublishOptions, *, pruned: bool
+) -> None:
+    assert options.prunes(HEAD) is pruned

@@ -1,66 +1,150 @@
-"""Which documents make new items and new revisions."""
+"""What is decided for a document, without a store."""
 
 from __future__ import annotations
 
-from publish_knowledge.publishing.catalog import list_revisions
-from tests.support.datasets import (
-    ANA,
-    BEN,
-    SUPPORT,
-    Location,
-    document,
-    put_one,
-    within,
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from knowledge.scopes import Scope
+from knowledge.store.schema import ARCHIVED, DRAFT, PUBLISHED, State
+from publish_knowledge.passages.splitting import split_text
+from publish_knowledge.publishing.plan import (
+    Action,
+    ItemOutcome,
+    PreparedDocument,
+    PublishReport,
+    Step,
+    build_head,
+    build_revision,
+    collect_vectors,
+    list_embedded_texts,
+    plan_step,
+    prepare_document,
 )
-from tests.support.publishing import A_ID, HARBOUR, RIVER, run
-from tests.support.readers import text_of
+from publish_knowledge.sources.documents import Document
+from publish_knowledge.store.records import ItemHead
+from tests.support.datasets import ANA, BEN, SUPPORT, document
+from tests.support.publishing import HARBOUR, RIVER
+
+NOW = "2026-01-02T03:04:05Z"
 
 
-def test_only_the_title_edited_is_a_new_revision(location: Location) -> None:
-    async def story() -> None:
-        one = await put_one(location, ANA, "notes", document("a.md", RIVER, title="Rivers"))
-        two = await put_one(location, ANA, "notes", document("a.md", RIVER, title="Streams"))
-        assert two.action == "changed"
-        assert one.revision_id != two.revision_id
-        entries = await within(location, list_revisions, ANA, A_ID)
-        assert [(entry.info.title, entry.state) for entry in entries] == [("Streams", "current"), ("Rivers", "earlier")]
-
-    run(story())
+def prepare(text: str = RIVER, title: str = "Rivers", path: str = "a.md") -> PreparedDocument:
+    return prepare_document(ANA, "notes", document(path, text, title=title))
 
 
-def test_going_back_to_an_earlier_text_is_a_third_revision_and_all_are_readable(location: Location) -> None:
-    async def story() -> None:
-        made = [await put_one(location, ANA, "notes", document("a.md", text)) for text in (RIVER, HARBOUR, RIVER)]
-        ids = [outcome.revision_id for outcome in made]
-        assert len(set(ids)) == 3
-        assert [await text_of(location, ANA, A_ID, revision) for revision in ids] == [RIVER, HARBOUR, RIVER]
-        entries = await within(location, list_revisions, ANA, A_ID)
-        assert [entry.info.revision_id for entry in entries] == ids[::-1]
-        assert [entry.previous_id for entry in entries] == [ids[1], ids[0], ""]
-        assert [entry.sequence for entry in entries] == [3, 2, 1]
-
-    run(story())
+def publish_step(head: ItemHead | None, text: str, title: str = "Rivers") -> ItemHead:
+    return build_head(plan_step(prepare(text, title), head, draft=False), NOW)
 
 
-def test_a_renamed_file_is_another_item_unless_its_front_matter_names_one(location: Location) -> None:
-    async def story() -> None:
-        plain = [await put_one(location, ANA, "notes", document(path, RIVER)) for path in ("a.md", "b.md")]
-        named = [
-            await put_one(location, ANA, "notes", document(path, RIVER, title="R", front_matter_id="river"))
-            for path in ("c.md", "d.md")
-        ]
-        assert plain[0].item_id != plain[1].item_id
-        assert named[0].item_id == named[1].item_id
-        assert named[1].action == "changed"
-
-    run(story())
+FIRST = publish_step(None, RIVER)
+DRAFT_HEAD = build_head(plan_step(prepare(), None, draft=True), NOW)
 
 
-def test_the_same_path_in_other_scopes_and_bases_is_another_item(folder: Location) -> None:
-    async def story() -> None:
-        places = [(ANA, "notes"), (ANA, "other"), (BEN, "notes"), (SUPPORT, "notes")]
-        made = [await put_one(folder, scope, base, document("a.md", RIVER)) for scope, base in places]
-        assert len({outcome.item_id for outcome in made}) == 4
-        assert await text_of(folder, BEN, made[0].item_id) is None
+def test_a_prepared_document_is_described_but_has_no_revision_yet() -> None:
+    info = prepare().info
+    assert (info.scope, info.base_id, info.title, info.language, info.source_uri) == (
+        ANA,
+        "notes",
+        "Rivers",
+        "en",
+        "a.md",
+    )
+    assert (info.total_chars, info.content_sha256) == (len(RIVER), hashlib.sha256(RIVER.encode()).hexdigest())
+    assert (info.revision_id, info.published_at) == ("", "")
 
-    run(story())
+
+def test_a_text_with_a_lone_surrogate_has_a_digest() -> None:
+    assert len(prepare("\ud800").info.content_sha256) == 64
+
+
+@pytest.mark.parametrize(
+    ("head", "text", "draft", "action"),
+    [
+        (None, RIVER, False, "created"),
+        (None, RIVER, True, "drafted"),
+        (FIRST, RIVER, False, "unchanged"),
+        (FIRST, RIVER, True, "unchanged"),
+        (FIRST, HARBOUR, False, "changed"),
+        (FIRST, HARBOUR, True, "drafted"),
+        (replace(FIRST, state=ARCHIVED), RIVER, False, "restored"),
+        (replace(FIRST, state=ARCHIVED), RIVER, True, "unchanged"),
+        (replace(FIRST, state=ARCHIVED), HARBOUR, False, "changed"),
+        (DRAFT_HEAD, RIVER, False, "created"),
+        (DRAFT_HEAD, RIVER, True, "drafted"),
+    ],
+)
+def test_the_action_follows_from_the_current_revision(
+    head: ItemHead | None, text: str, action: Action, *, draft: bool
+) -> None:
+    step = plan_step(prepare(text), head, draft=draft)
+    assert step.action == action
+    assert step.writes is (action != "unchanged")
+    assert step.outcome == ItemOutcome("a.md", step.item_id, step.revision_id, action)
+
+
+def test_only_the_title_edited_is_a_new_revision() -> None:
+    step = plan_step(prepare(title="Streams"), FIRST, draft=False)
+    assert step.action == "changed"
+    assert step.revision_id != FIRST.revision_id
+    assert step.previous_id == FIRST.revision_id
+
+
+def test_going_back_to_an_earlier_text_is_a_third_revision() -> None:
+    second = publish_step(FIRST, HARBOUR)
+    third = publish_step(second, RIVER)
+    assert len({FIRST.revision_id, second.revision_id, third.revision_id}) == 3
+    assert [one.previous_id for one in (FIRST, second, third)] == ["", FIRST.revision_id, second.revision_id]
+    assert [one.sequence for one in (FIRST, second, third)] == [1, 2, 3]
+
+
+def test_a_renamed_file_is_another_item_unless_its_front_matter_names_one() -> None:
+    def item_of(one: Document) -> str:
+        return prepare_document(ANA, "notes", one).item_id
+
+    assert item_of(document("a.md", RIVER)) != item_of(document("b.md", RIVER))
+    named = [document(path, RIVER, front_matter_id="river") for path in ("c.md", "d.md")]
+    assert item_of(named[0]) == item_of(named[1])
+
+
+def test_the_same_path_in_other_scopes_and_bases_is_another_item() -> None:
+    places: list[tuple[Scope, str]] = [(ANA, "notes"), (ANA, "other"), (BEN, "notes"), (SUPPORT, "notes")]
+    assert len({prepare_document(scope, base, document("a.md", RIVER)).item_id for scope, base in places}) == 4
+
+
+@pytest.mark.parametrize(
+    ("step", "state", "sequence", "published_at"),
+    [
+        (plan_step(prepare(), None, draft=False), PUBLISHED, 1, NOW),
+        (plan_step(prepare(HARBOUR), FIRST, draft=False), PUBLISHED, 2, NOW),
+        (plan_step(prepare(), None, draft=True), DRAFT, 0, ""),
+        (plan_step(prepare(), replace(FIRST, state=ARCHIVED, sequence=7), draft=False), PUBLISHED, 7, NOW),
+    ],
+)
+def test_the_head_that_a_step_leaves_behind(step: Step, state: State, sequence: int, published_at: str) -> None:
+    head = build_head(step, NOW)
+    assert (head.state, head.sequence, head.info.published_at) == (state, sequence, published_at)
+    assert head.revision_id == ("" if state == DRAFT else step.revision_id)
+
+
+def test_a_revision_takes_its_vectors_by_the_texts_that_were_embedded() -> None:
+    step = plan_step(prepare(), None, draft=False)
+    passages = split_text(RIVER, "markdown")
+    texts = list_embedded_texts("Rivers", passages)
+    vectors = {text: np.full(4, at, np.float16) for at, text in enumerate(texts)}
+    revision = build_revision(step, passages, {**vectors, "another": np.zeros(4, np.float16)}, NOW)
+    assert revision.is_complete
+    assert (revision.info, revision.created_at) == (step.info, NOW)
+    assert revision.vectors.shape == (len(passages), 4)
+    known = collect_vectors([revision])
+    assert {text: list(vector) for text, vector in known.items()} == {text: list(vectors[text]) for text in texts}
+
+
+def test_a_report_counts_actions_in_the_order_of_their_first_occurrence() -> None:
+    actions: list[Action] = ["unchanged", "created", "unchanged"]
+    report = PublishReport(tuple(ItemOutcome("a.md", "ki", "kr", action) for action in actions))
+    assert list(report.count_actions().items()) == [("unchanged", 2), ("created", 1)]
+    assert (report.count("unchanged"), report.count("refused")) == (2, 0)

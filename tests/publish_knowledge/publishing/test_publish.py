@@ -1,4 +1,4 @@
-"""Publishing: what becomes of documents, on disk and on S3 alike, seen by a reader."""
+"""Publishing: the outcome for each document, on disk and on S3 alike, as a reader sees it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from publish_knowledge.publishing.publish import publish
 from publish_knowledge.store.scope_tables import open_scope
 from tests.support.datasets import (
     ANA,
+    BEN,
+    SUPPORT,
     Location,
     document,
     documents,
     embedder,
+    item,
     put,
     put_one,
-    within,
+    run_in_store,
 )
-from tests.support.publishing import A_ID, HARBOUR, RIVER, act, run
-from tests.support.readers import found, text_of
+from tests.support.publishing import A_ID, HARBOUR, RIVER, publish_text, run
+from tests.support.reading import find_items, read_text
 
 
 def test_publishing_again_changes_nothing(location: Location) -> None:
@@ -33,8 +36,8 @@ def test_publishing_again_changes_nothing(location: Location) -> None:
         assert [one.action for one in first.outcomes] == ["created", "created"]
         assert [one.action for one in second.outcomes] == ["unchanged", "unchanged"]
         assert [one.revision_id for one in first.outcomes] == [one.revision_id for one in second.outcomes]
-        assert await text_of(location, ANA, A_ID) == RIVER
-        assert next(entry[0] for entry in await found(location, ANA, "river boats")) == A_ID
+        assert await read_text(location, ANA, A_ID) == RIVER
+        assert next(entry[0] for entry in await find_items(location, ANA, "river boats")) == A_ID
 
     run(story())
 
@@ -44,9 +47,9 @@ def test_a_changed_text_is_one_new_revision_and_the_old_one_is_read_by_id_but_ne
         old = await put_one(location, ANA, "notes", document("a.md", RIVER))
         new = await put_one(location, ANA, "notes", document("a.md", HARBOUR))
         assert (old.action, new.action) == ("created", "changed")
-        assert await text_of(location, ANA, A_ID) == HARBOUR
-        assert await text_of(location, ANA, A_ID, old.revision_id) == RIVER
-        assert await found(location, ANA, "river carries") == [(A_ID, new.revision_id)]
+        assert await read_text(location, ANA, A_ID) == HARBOUR
+        assert await read_text(location, ANA, A_ID, old.revision_id) == RIVER
+        assert await find_items(location, ANA, "river carries") == [(A_ID, new.revision_id)]
 
     run(story())
 
@@ -54,16 +57,16 @@ def test_a_changed_text_is_one_new_revision_and_the_old_one_is_read_by_id_but_ne
 def test_an_archived_item_comes_back_with_the_same_text_or_another(location: Location) -> None:
     async def story() -> None:
         first = await put_one(location, ANA, "notes", document("a.md", RIVER))
-        await within(location, archive_item, ANA, A_ID)
-        assert await act(location, "a.md", RIVER, draft=True) == "unchanged"
-        assert await text_of(location, ANA, A_ID) is None
+        await run_in_store(location, archive_item, ANA, A_ID)
+        assert await publish_text(location, "a.md", RIVER, draft=True) == "unchanged"
+        assert await read_text(location, ANA, A_ID) is None
         again = await put_one(location, ANA, "notes", document("a.md", RIVER))
         assert (again.action, again.revision_id) == ("restored", first.revision_id)
-        assert await text_of(location, ANA, A_ID) == RIVER
-        await within(location, archive_item, ANA, A_ID)
-        assert await act(location, "a.md", HARBOUR) == "changed"
-        assert await text_of(location, ANA, A_ID) == HARBOUR
-        assert await within(location, examine) == ()
+        assert await read_text(location, ANA, A_ID) == RIVER
+        await run_in_store(location, archive_item, ANA, A_ID)
+        assert await publish_text(location, "a.md", HARBOUR) == "changed"
+        assert await read_text(location, ANA, A_ID) == HARBOUR
+        assert await run_in_store(location, examine) == ()
 
     run(story())
 
@@ -71,7 +74,7 @@ def test_an_archived_item_comes_back_with_the_same_text_or_another(location: Loc
 def test_nothing_is_published_into_an_archived_base(location: Location) -> None:
     async def story() -> None:
         await put(location, ANA, "notes", {"a.md": RIVER})
-        await within(location, archive_base, ANA, "notes")
+        await run_in_store(location, archive_base, ANA, "notes")
         with pytest.raises(InvalidRequestError, match="Restore it before you publish into it") as refused:
             await put(location, ANA, "notes", {"b.md": HARBOUR})
         assert refused.value.field == "base_id"
@@ -88,51 +91,85 @@ def test_a_dry_run_says_what_would_happen_and_writes_nothing(location: Location,
     async def story() -> None:
         if again:
             await put(location, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR})
-        before = await tables_of(location)
+        before = await open_tables(location)
         report = await put(location, ANA, "notes", {"a.md": HARBOUR, "c.md": RIVER}, prune=True, dry_run=True)
         expected = ["changed", "created", "archived"] if again else ["created", "created"]
         assert [one.action for one in report.outcomes] == expected
         assert report.dry_run
-        assert await tables_of(location) == before
+        assert await open_tables(location) == before
 
-    async def tables_of(where: Location) -> tuple[tuple[str, ...], list[int]]:
+    async def open_tables(where: Location) -> tuple[tuple[str, ...], list[int]]:
         async with where.store() as store:
             tables = await open_scope(store, ANA)
             versions = [await tables.current.version(), await tables.revisions.version()] if tables else []
-            return await store.names(), versions
+            return await store.list_tables(), versions
 
     run(story())
 
 
 def test_two_files_with_one_id_publish_the_first_and_name_it(folder: Location) -> None:
     async def story() -> None:
-        twins = [document(path, path, front_matter_id="same") for path in ("a.md", "b.md")]
-        report = await put(folder, ANA, "notes", twins)
+        documents_of_one_item = [document(path, path, front_matter_id="same") for path in ("a.md", "b.md")]
+        report = await put(folder, ANA, "notes", documents_of_one_item)
         assert [one.action for one in report.outcomes] == ["created", "refused"]
         assert "a.md claims the same id" in report.outcomes[1].detail
-        assert await text_of(folder, ANA, report.outcomes[0].item_id) == "a.md"
+        assert await read_text(folder, ANA, report.outcomes[0].item_id) == "a.md"
 
     run(story())
 
 
-def test_progress_is_heard_from_the_first_to_the_last_document(folder: Location) -> None:
+def test_progress_is_reported_from_the_first_to_the_last_document(folder: Location) -> None:
     async def story() -> None:
-        heard: list[tuple[str, int, int]] = []
+        reported: list[tuple[str, int, int]] = []
 
-        def hear(stage: str, done: int, total: int) -> None:
-            heard.append((stage, done, total))
+        def report(stage: str, done: int, total: int) -> None:
+            reported.append((stage, done, total))
 
         async with folder.store() as store:
             given = documents({f"{number}.md": f"Text {number}" for number in range(205)})
-            await publish(store, PublishOptions(ANA, "notes"), given, embedder=embedder(), on_progress=hear)
-        assert heard == [
+            await publish(store, PublishOptions(ANA, "notes"), given, embedder=embedder(), on_progress=report)
+        assert reported == [
             ("publish", 0, 205),
             ("publish", 200, 205),
             ("publish", 205, 205),
             ("optimize", 0, 1),
             ("optimize", 1, 1),
         ]
-        assert len(await within(folder, list_items, ANA)) == 205
+        assert len(await run_in_store(folder, list_items, ANA)) == 205
+
+    run(story())
+
+
+def test_pruning_archives_items_whose_file_is_gone_and_no_others(location: Location) -> None:
+    async def story() -> None:
+        await put(location, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR, "broken.md": "Still there."})
+        await put(location, ANA, "other", {"c.md": HARBOUR})
+        async with location.store() as store:
+            given = documents({"a.md": RIVER})
+            options = PublishOptions(ANA, "notes", prune=True, unread={"broken.md"})
+            report = await publish(store, options, given, embedder=embedder())
+        assert [(one.source_path, one.action) for one in report.outcomes] == [
+            ("a.md", "unchanged"),
+            ("b.md", "archived"),
+        ]
+        assert await read_text(location, ANA, item(ANA, "notes", "b.md")) is None
+        assert await read_text(location, ANA, item(ANA, "notes", "broken.md")) == "Still there."
+        assert await read_text(location, ANA, item(ANA, "other", "c.md")) == HARBOUR
+
+    run(story())
+
+
+def test_a_draft_cannot_prune(folder: Location) -> None:
+    with pytest.raises(InvalidRequestError, match="cannot prune"):
+        run(publish_text(folder, "a.md", RIVER, draft=True, prune=True))  # type: ignore[arg-type]
+
+
+def test_the_same_path_in_other_scopes_and_bases_is_another_item(folder: Location) -> None:
+    async def story() -> None:
+        places = [(ANA, "notes"), (ANA, "other"), (BEN, "notes"), (SUPPORT, "notes")]
+        made = [await put_one(folder, scope, base, document("a.md", RIVER)) for scope, base in places]
+        assert len({outcome.item_id for outcome in made}) == 4
+        assert await read_text(folder, BEN, made[0].item_id) is None
 
     run(story())
 
@@ -153,8 +190,8 @@ def test_any_text_comes_back_character_for_character(location: Location) -> None
     async def story() -> None:
         report = await put(location, ANA, "notes", UNUSUAL)
         for outcome in report.outcomes:
-            assert await text_of(location, ANA, outcome.item_id) == UNUSUAL[outcome.source_path]
-        assert await within(location, examine) == ()
+            assert await read_text(location, ANA, outcome.item_id) == UNUSUAL[outcome.source_path]
+        assert await run_in_store(location, examine) == ()
 
     run(story())
 
@@ -163,7 +200,7 @@ def test_ids_may_hold_quotes_and_anything_else(folder: Location) -> None:
     async def story() -> None:
         base = 'b\'; drop table "x" -- 🙂'
         outcome = await put_one(folder, ANA, base, document("it's.md", RIVER))
-        await within(folder, archive_base, ANA, base)
-        assert await text_of(folder, ANA, outcome.item_id) is None
+        await run_in_store(folder, archive_base, ANA, base)
+        assert await read_text(folder, ANA, outcome.item_id) is None
 
     run(story())

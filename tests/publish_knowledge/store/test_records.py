@@ -10,7 +10,7 @@ import pytest
 from knowledge.scopes import Scope
 from knowledge.store.revision import RevisionInfo
 from publish_knowledge.passages.splitting import Passage
-from publish_knowledge.store.records import StoredRevision, tile
+from publish_knowledge.store.records import StoredRevision, is_tiled
 
 INFO = RevisionInfo(Scope("owner", "ana"), "notes", "ki_1", "kr_1", "Pump", "en", "", "file", "pump.md", 6, "0" * 64)
 PASSAGES = (Passage(0, 0, 4, "", "Open"), Passage(1, 4, 6, "", " it"[:2]))
@@ -31,7 +31,7 @@ STORED = StoredRevision(INFO, "", "f" * 32, "2026-01-01T00:00:00Z", PASSAGES, np
     ],
 )
 def test_ranges_tile_without_gap_and_overlap(ranges: list[tuple[int, int]], total: int, *, whole: bool) -> None:
-    assert tile(ranges, total) is whole
+    assert is_tiled(ranges, total) is whole
 
 
 def test_a_revision_is_complete_with_all_its_passages() -> None:

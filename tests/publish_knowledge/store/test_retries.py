@@ -1,4 +1,4 @@
-"""Writes that another writer was quicker than."""
+"""Writes that conflict with another writer's: repeated, reported, and not logged."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def run(write: Write) -> str:
         "Concurrent modification",
     ],
 )
-def test_a_write_that_lost_a_race_is_repeated(text: str) -> None:
+def test_a_write_that_conflicts_is_repeated(text: str) -> None:
     write = Write(RuntimeError(text), OSError(text))
     assert run(write) == "written"
     assert write.tries == 3
 
 
-def test_writers_that_never_let_go_are_reported_in_the_end() -> None:
+def test_conflicts_without_end_are_reported_after_the_last_attempt() -> None:
     write = Write(*[RuntimeError(CONFLICT)] * ATTEMPTS)
     with pytest.raises(StorageUnavailableError, match="Other writers kept changing /somewhere meanwhile"):
         run(write)

@@ -14,7 +14,6 @@ import click
 
 from knowledge.requests import DEFAULT_ALPHA, DEFAULT_MODE, MODES, Mode
 from knowledge.scopes import Scope
-from knowledge.store.schema import PUBLISHED
 from publish_knowledge.cli.options import any_scopes, finish, format_example, optional_base, target_options
 from publish_knowledge.cli.output import ExitCode, UnknownIdError
 from publish_knowledge.cli.session import Target
@@ -153,13 +152,13 @@ async def _run(target: Target, options: EvaluationOptions, qrels: Qrels) -> tupl
 
 
 async def _list_published(target: Target, options: EvaluationOptions) -> list[PublishedItem]:
-    """The items that a search can return: published, and in a base that is not archived."""
+    """The items that a search can return."""
     async with target.create_store() as store:
         return [
             PublishedItem(scope, entry.head.base_id, entry.head.item_id, entry.head.info.source_uri)
             for scope in options.scopes
             for entry in await list_items(store, scope, options.base_id or None)
-            if entry.head.state == PUBLISHED and not entry.base_archived
+            if entry.is_readable
         ]
 
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 import logging
 import os
 import traceback
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import click
 from platformdirs import user_cache_path
 
 from knowledge.embedding.base import EmbeddingUnavailableError
 from knowledge.errors import KnowledgeError
-from publish_knowledge.cli.evaluate import evaluate
-from publish_knowledge.cli.items import archive, history, items, restore
-from publish_knowledge.cli.maintenance import doctor, optimize, purge
 from publish_knowledge.cli.options import format_example
 from publish_knowledge.cli.output import ExitCode, find_exit_code
-from publish_knowledge.cli.publish import publish
-from publish_knowledge.cli.reading import read, search
 from publish_knowledge.cli.session import Session
 from publish_knowledge.embedding.embedder import EmbeddingError
 
@@ -32,9 +28,38 @@ _EXAMPLE: Final = format_example(
 )
 _CODES: Final = ", ".join(f"{code.value} {code.name.lower().replace('_', ' ')}" for code in ExitCode)
 
+COMMANDS: Final = {
+    "archive": ("items:archive", "Remove an item, or a whole base, from queries and reads."),
+    "doctor": ("maintenance:doctor", "Find faults in a dataset."),
+    "eval": ("evaluate:evaluate", "Measure how well questions find the items that answer them."),
+    "history": ("items:history", "List the revisions of an item, latest first."),
+    "list": ("items:items", "List the items of an owner or a team."),
+    "optimize": ("maintenance:optimize", "Keep queries fast."),
+    "publish": ("publish:publish", "Publish folders or files into a base."),
+    "purge": ("maintenance:purge", "Remove everything of an owner or a team permanently."),
+    "read": ("reading:read", "Read a window of one item's text."),
+    "restore": ("items:restore", "Make an archived item, or a whole base, readable again."),
+    "search": ("reading:search", "Search the published items of owners and teams."),
+}
+"""Where each command is, and its first sentence: importing all commands takes longer than everything else that
+`knowledge --help` does, so that a command is imported when it is used."""
+
 
 class KnowledgeGroup(click.Group):
     """A command group that reports failures as sentences and exit codes, never as tracebacks."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Names of all commands, sorted."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        """Import a command; `None` where there is none of that name."""
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; end it with the exit code of its failure, if it fails."""
@@ -86,8 +111,10 @@ def create_session() -> Session:
     return Session(dict(os.environ), Path(folder).expanduser() if folder else user_cache_path(APPLICATION))
 
 
-for _command in (publish, items, history, search, read, evaluate, archive, restore, doctor, optimize, purge):
-    knowledge.add_command(_command)
+def load_command(name: str) -> click.Command:
+    """Import one of `COMMANDS`."""
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    return cast("click.Command", getattr(import_module(f"publish_knowledge.cli.{module}"), attribute))
 
 
 def main() -> None:

@@ -46,10 +46,10 @@ def target_options(command: Command) -> Command:
     @click.option("--embedding", envvar="EMBEDDING", show_envvar=True, default=LOCAL, show_default=True, help=_MODEL)
     @click.option("--json", is_flag=True, expose_value=False, is_eager=True, callback=_set_json, help=_JSON)
     @functools.wraps(command)
-    def wrapped(*args: object, uri: str, embedding: str, **options: object) -> object:
+    def wrapper(*args: object, uri: str, embedding: str, **options: object) -> object:
         return command(*args, target=_create_target(uri, embedding), **options)
 
-    return wrapped
+    return wrapper
 
 
 _MODEL: Final = "Embedding model: local (quality), local-small (speed), or bedrock:MODEL_ID[@DIMENSIONS]."
@@ -60,20 +60,20 @@ def one_scope(command: Command) -> Command:
     """Add `--owner` and `--team`, of which exactly one must be given, passed as `scope`."""
 
     @functools.wraps(command)
-    def wrapped(*args: object, owner: tuple[str, ...], team: tuple[str, ...], **options: object) -> object:
+    def wrapper(*args: object, owner: tuple[str, ...], team: tuple[str, ...], **options: object) -> object:
         scopes = _collect_scopes(owner, team)
         if len(scopes) != 1:
             raise click.UsageError("Give exactly one of --owner ID and --team ID: an item belongs to one of them.")
         return command(*args, scope=scopes[0], **options)
 
-    return _add_scope_options(wrapped)
+    return _add_scope_options(wrapper)
 
 
 def any_scopes(command: Command) -> Command:
     """Add `--owner` and `--team`, of which any number may be given but not none, passed as `scopes`."""
 
     @functools.wraps(command)
-    def wrapped(*args: object, owner: tuple[str, ...], team: tuple[str, ...], **options: object) -> object:
+    def wrapper(*args: object, owner: tuple[str, ...], team: tuple[str, ...], **options: object) -> object:
         scopes = _collect_scopes(owner, team)
         if not scopes:
             raise click.UsageError("Give --owner ID or --team ID, each as often as needed.")
@@ -81,20 +81,20 @@ def any_scopes(command: Command) -> Command:
             raise click.UsageError(f"{len(scopes)} owners and teams given; {MAX_SCOPES} is the limit.")
         return command(*args, scopes=scopes, **options)
 
-    return _add_scope_options(wrapped)
+    return _add_scope_options(wrapper)
 
 
 def optional_scope(command: Command) -> Command:
     """Add `--owner` and `--team`, of which at most one may be given, passed as `scope`; `None` stands for all."""
 
     @functools.wraps(command)
-    def wrapped(*args: object, owner: tuple[str, ...], team: tuple[str, ...], **options: object) -> object:
+    def wrapper(*args: object, owner: tuple[str, ...], team: tuple[str, ...], **options: object) -> object:
         scopes = _collect_scopes(owner, team)
         if len(scopes) > 1:
             raise click.UsageError("Give one --owner ID or --team ID at most.")
         return command(*args, scope=scopes[0] if scopes else None, **options)
 
-    return _add_scope_options(wrapped)
+    return _add_scope_options(wrapper)
 
 
 def _add_scope_options(command: Command) -> Command:

@@ -108,7 +108,7 @@ def _build_document(options: PublishOptions, report: PublishReport, loaded: Load
         "scope": options.scope.name,
         "knowledge_base_id": options.base_id,
         "dry_run": report.dry_run,
-        "counts": {**report.counts(), "problems": len(loaded.errors)},
+        "counts": {**report.count_actions(), "problems": len(loaded.errors)},
         "items": [
             {
                 "source_path": outcome.source_path,
@@ -128,7 +128,7 @@ def _format_lines(report: PublishReport, loaded: LoadedFiles) -> Iterator[str]:
         if outcome.action != "unchanged":
             detail = f"  ({outcome.detail})" if outcome.detail else ""
             yield f"{outcome.action:<11} {outcome.source_path}{detail}"
-    parts = [f"{count} {action}" for action, count in report.counts().items()]
+    parts = [f"{count} {action}" for action, count in report.count_actions().items()]
     if loaded.errors:
         parts.append(f"{len(loaded.errors)} left out because of problems")
     yield ("Dry run, nothing written: " if report.dry_run else "") + ", ".join(parts) + "."

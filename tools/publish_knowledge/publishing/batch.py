@@ -1,4 +1,4 @@
-"""One batch of documents: embed what is new, store it in the archive, make it current in one commit, and look back."""
+"""Publish one batch: embed what is new, store it in the archive, make it current in one commit, detect overwrites."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from publish_knowledge.publishing.plan import (
     ItemOutcome,
     PreparedDocument,
     Step,
+    build_head,
     build_revision,
     collect_vectors,
-    head_after,
     list_embedded_texts,
     plan_step,
 )
-from publish_knowledge.store.arrow_rows import archive_rows, head_rows, history_rows
-from publish_knowledge.store.marker import now
+from publish_knowledge.store.arrow_rows import build_archive_rows, build_head_rows, build_history_rows
+from publish_knowledge.store.marker import current_time
 from publish_knowledge.store.records import HalfVectors, ItemHead, StoredRevision
 from publish_knowledge.store.scope_tables import Address, ScopeTables, address_of
 
@@ -45,7 +45,7 @@ class BatchPlan:
 
 @dataclass(slots=True)
 class _Known:
-    """What need not be computed again: vectors by embedded text, passages by item, and stored revisions by id."""
+    """What need not be computed again: vectors by embedded text, stored revisions by id, and passages by item."""
 
     vectors: dict[str, HalfVectors]
     revisions: Mapping[str, StoredRevision]
@@ -54,14 +54,14 @@ class _Known:
     passages: dict[str, tuple[Passage, ...]] = field(default_factory=dict)
 
     def split(self, step: Step) -> tuple[Passage, ...]:
-        """The passages of a step's document."""
+        """Split a step's document, once for all uses."""
         document = step.prepared.document
         if step.item_id not in self.passages:
             self.passages[step.item_id] = split_text(document.text, document.kind)
         return self.passages[step.item_id]
 
     def list_wanted(self, step: Step) -> list[str]:
-        """What must have a vector before the step can be stored: nothing for a revision that is stored."""
+        """List the texts that need a vector before the step can be stored: none for a revision that is stored."""
         if step.revision_id in self.revisions:
             return []
         return list_embedded_texts(step.info.title, self.split(step))
@@ -70,7 +70,7 @@ class _Known:
 async def plan_batch(tables: ScopeTables, batch: Sequence[PreparedDocument], *, draft: bool) -> BatchPlan:
     """Compare a batch with the heads as they are now."""
     version = await tables.current.version()
-    heads = await tables.heads([prepared.item_id for prepared in batch])
+    heads = await tables.find_heads([prepared.item_id for prepared in batch])
     steps = (plan_step(prepared, heads.get(prepared.item_id), draft=draft) for prepared in batch)
     return BatchPlan(version, tuple(steps))
 
@@ -94,8 +94,8 @@ async def publish_batch(
 
 async def _store(tables: ScopeTables, options: PublishOptions, plan: BatchPlan, known: _Known) -> list[ItemOutcome]:
     if not plan.written:
-        return [step.outcome() for step in plan.steps]
-    at = now()
+        return [step.outcome for step in plan.steps]
+    at = current_time()
     # A revision that is stored, a draft or what an interrupted publish left, keeps its rows, even if texts are split
     # differently today.
     revisions = [
@@ -114,7 +114,7 @@ async def _load_known(tables: ScopeTables, steps: Iterable[Step]) -> _Known:
         addresses.append(Address(step.item_id, step.revision_id, step.info.total_chars))
         if step.head is not None and step.head.revision_id:
             addresses.append(address_of(step.head))
-    stored = await tables.stored(addresses)
+    stored = await tables.read_revisions(addresses)
     whole = {revision: each for revision, each in stored.items() if each.is_complete}
     return _Known(collect_vectors(whole.values()), whole, frozenset(stored) - whole.keys())
 
@@ -134,7 +134,7 @@ async def _embed_one_by_one(embedder: Embedder, known: _Known, steps: Iterable[S
         try:
             await _embed_texts(embedder, known, known.list_wanted(step))
         except EmbeddingError as error:
-            failed[step.item_id] = _refuse(step.outcome(), str(error))
+            failed[step.item_id] = _refuse(step.outcome, str(error))
     return failed
 
 
@@ -148,51 +148,51 @@ async def _embed_texts(embedder: Embedder, known: _Known, texts: Iterable[str]) 
 async def _archive(tables: ScopeTables, revisions: Iterable[StoredRevision], known: _Known) -> None:
     fresh = [revision for revision in revisions if revision.revision_id not in known.revisions]
     whole = [revision for revision in fresh if revision.revision_id not in known.broken]
-    torn = [revision for revision in fresh if revision.revision_id in known.broken]
+    partial = [revision for revision in fresh if revision.revision_id in known.broken]
     if whole:
-        await tables.revisions.insert_missing(_build_archive_rows(tables, whole))
-    if torn:
+        await tables.revisions.insert_missing(_join_archive_rows(tables, whole))
+    if partial:
         # Only damage leaves part of a revision; today's passages may be split differently from those that are left.
-        ids = [revision.revision_id for revision in torn]
-        await tables.revisions.merge(_build_archive_rows(tables, torn), {"revision_id": ids})
+        ids = [revision.revision_id for revision in partial]
+        await tables.revisions.merge(_join_archive_rows(tables, partial), {"revision_id": ids})
 
 
-def _build_archive_rows(tables: ScopeTables, revisions: Iterable[StoredRevision]) -> pa.Table:
-    return pa.concat_tables(archive_rows(tables.revisions_schema, revision) for revision in revisions)
+def _join_archive_rows(tables: ScopeTables, revisions: Iterable[StoredRevision]) -> pa.Table:
+    return pa.concat_tables(build_archive_rows(tables.revisions_schema, revision) for revision in revisions)
 
 
 async def _commit_drafts(tables: ScopeTables, plan: BatchPlan, known: _Known, at: str) -> list[ItemOutcome]:
-    heads = [head_after(step, at) for step in plan.written if step.head is None]
+    heads = [build_head(step, at) for step in plan.written if step.head is None]
     if heads:
         # Never over a head: a draft changes nothing that may be read.
-        await tables.current.insert_missing(head_rows(tables.current_schema, heads))
-    return [_draft_outcome(step, known) for step in plan.steps]
+        await tables.current.insert_missing(build_head_rows(tables.current_schema, heads))
+    return [_build_draft_outcome(step, known) for step in plan.steps]
 
 
-def _draft_outcome(step: Step, known: _Known) -> ItemOutcome:
+def _build_draft_outcome(step: Step, known: _Known) -> ItemOutcome:
     again = step.head is not None and step.revision_id in known.revisions
-    return replace(step.outcome(), action="unchanged") if again else step.outcome()
+    return replace(step.outcome, action="unchanged") if again else step.outcome
 
 
 async def _commit(
     tables: ScopeTables, plan: BatchPlan, revisions: Sequence[StoredRevision], at: str
 ) -> list[ItemOutcome]:
-    heads = [head_after(step, at) for step in plan.written]
+    heads = [build_head(step, at) for step in plan.written]
     items = [head.item_id for head in heads]
     rows = [
-        head_rows(tables.current_schema, heads),
-        history_rows(tables.current_schema, heads),
+        build_head_rows(tables.current_schema, heads),
+        build_history_rows(tables.current_schema, heads),
         build_passage_rows(tables, revisions),
     ]
     merged = await tables.current.merge(pa.concat_tables(rows), {"kind": PASSAGE, "item_id": items})
-    before = {} if merged.version - 1 == plan.version else await tables.heads(items, at=merged.version - 1)
-    outcomes = [_detect_overwrite(step, before.get(step.item_id, step.head)) for step in plan.steps]
+    before = {} if merged.version - 1 == plan.version else await tables.find_heads(items, at=merged.version - 1)
+    outcomes = [detect_overwrite(step, before.get(step.item_id, step.head)) for step in plan.steps]
     return await _check_base(tables, heads[0].base_id, outcomes)
 
 
-def _detect_overwrite(step: Step, before: ItemHead | None) -> ItemOutcome:
+def detect_overwrite(step: Step, before: ItemHead | None) -> ItemOutcome:
     """Compare the head that the commit replaced with the one that the step started from."""
-    outcome = step.outcome()
+    outcome = step.outcome
     if not step.writes or before is None or before.revision_id == step.revision_id:
         return outcome
     if before.revision_id != step.previous_id:
@@ -205,8 +205,8 @@ def _detect_overwrite(step: Step, before: ItemHead | None) -> ItemOutcome:
 
 
 async def _check_base(tables: ScopeTables, base_id: str, outcomes: list[ItemOutcome]) -> list[ItemOutcome]:
-    """Look again whether the base is still active: its row and the items' share no key, so neither sees the other."""
-    if not await tables.base_archived(base_id):
+    """Check again that the base is active: its row and those of items share no key, so that neither sees the other."""
+    if not await tables.is_base_archived(base_id):
         return outcomes
     await reconcile(tables, base_id)
     detail = "The base was archived meanwhile. What was published is kept and becomes readable when it is restored."

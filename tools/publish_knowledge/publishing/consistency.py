@@ -1,8 +1,8 @@
-"""Whether a scope's rows agree with each other, and making the passages of `current` agree with its heads and bases.
+"""Check that the rows of a scope agree, and reconcile the passages of `current` with its heads and bases.
 
 A base is archived and restored beside publishers, and its row and theirs share no key, so that neither sees the other's
-commit. Each therefore looks again after its own commit and reconciles the base: what it finds wrong at one version it
-corrects, until a version is found where nothing is.
+commit. Each therefore reads again after its own commit and reconciles the base: it corrects what is wrong at one
+version, until it reads a version where nothing is.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import pyarrow as pa
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.revision import is_readable
 from knowledge.store.schema import PASSAGE
-from publish_knowledge.store.arrow_rows import current_passages
+from publish_knowledge.store.arrow_rows import build_current_rows
 from publish_knowledge.store.commits import split_into_commits
-from publish_knowledge.store.records import ItemHead, Range, RevisionKey, StoredRevision, tile
+from publish_knowledge.store.records import ItemHead, Range, RevisionKey, StoredRevision, is_tiled
 from publish_knowledge.store.scope_tables import Address, Ranges, ScopeTables, address_of
 
 ROUNDS: Final = 10
-"""Looks before reconciling is given up: each means that another writer changed the same base meanwhile."""
+"""Attempts before reconciling is given up; each further one means that another writer changed the same base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class CurrentRows:
 
     @property
     def orphan_passages(self) -> list[RevisionKey]:
-        """Revisions that nobody may see, but whose passages are there."""
+        """Revisions whose passages are in `current` although no reader may see them."""
         return sorted(self.ranges.keys() - self.readable.keys())
 
     @property
@@ -88,30 +88,30 @@ def _find_incomplete(
 
 
 def _is_complete(head: ItemHead, ranges: Mapping[RevisionKey, list[Range]]) -> bool:
-    return tile(ranges.get(head.key, []), head.info.total_chars)
+    return is_tiled(ranges.get(head.key, []), head.info.total_chars)
 
 
 async def read_current_rows(
     tables: ScopeTables, base_id: str | None = None, at: int | None = None, *, as_active: bool = False
 ) -> CurrentRows:
-    """Read one base or the whole scope at one version; `as_active` takes the base as if it were not archived."""
+    """Read one base or the whole scope at one version; `as_active` treats archived bases as active."""
     at = await tables.current.version() if at is None else at
-    archived = frozenset[str]() if as_active else await tables.archived_bases(at)
-    heads = {head.item_id: head for head in await tables.heads_in(base_id, at)}
-    return CurrentRows(heads, archived, await tables.current_ranges(base_id, at))
+    archived = frozenset[str]() if as_active else await tables.list_archived_bases(at)
+    heads = {head.item_id: head for head in await tables.list_heads(base_id, at)}
+    return CurrentRows(heads, archived, await tables.read_current_ranges(base_id, at))
 
 
 async def survey_scope(tables: ScopeTables) -> ScopeSurvey:
     """Read all rows of a scope."""
     at = await tables.current.version()
-    history = {row.key: row for row in await tables.history_of(None, at)}
+    history = {row.key: row for row in await tables.list_history(None, at)}
     return ScopeSurvey(
-        tables.scope.name, await read_current_rows(tables, at=at), history, await tables.archive_ranges()
+        tables.scope.name, await read_current_rows(tables, at=at), history, await tables.read_archive_ranges()
     )
 
 
 async def reconcile(tables: ScopeTables, base_id: str | None = None, *, as_active: bool = False) -> bool:
-    """Correct the passages of `current` in one base or the scope; true if anything was wrong."""
+    """Correct the passages of `current` in one base or the scope; return whether anything was wrong."""
     for turn in range(ROUNDS):
         found = await read_current_rows(tables, base_id, as_active=as_active)
         if not found.orphan_passages and not found.incomplete:
@@ -137,9 +137,9 @@ async def fill_passages(tables: ScopeTables, heads: Iterable[ItemHead]) -> None:
 
 
 async def load_revisions(tables: ScopeTables, addresses: Iterable[Address]) -> list[StoredRevision]:
-    """Revisions from the archive. Raises `StorageUnavailableError` where one is not there in full."""
+    """Load revisions from the archive. Raises `StorageUnavailableError` where one is not there in full."""
     wanted = list(addresses)
-    stored = await tables.stored(wanted)
+    stored = await tables.read_revisions(wanted)
     for address in wanted:
         revision = stored.get(address.revision_id)
         if revision is None or not revision.is_complete:
@@ -152,6 +152,6 @@ async def load_revisions(tables: ScopeTables, addresses: Iterable[Address]) -> l
 
 
 def build_passage_rows(tables: ScopeTables, revisions: Iterable[StoredRevision]) -> pa.Table:
-    """Passage rows of `current` for several revisions."""
+    """Build the passage rows of `current` for several revisions."""
     schema = tables.current_schema
-    return pa.concat_tables([schema.empty_table(), *(current_passages(schema, revision) for revision in revisions)])
+    return pa.concat_tables([schema.empty_table(), *(build_current_rows(schema, revision) for revision in revisions)])

@@ -1,4 +1,4 @@
-"""Archiving and restoring items and bases, and removing a scope permanently."""
+"""Archive and restore items and bases, and remove a scope permanently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from knowledge.store.schema import ARCHIVED, BASE, DRAFT, HEAD, PASSAGE, PUBLISH
 from publish_knowledge.publishing.catalog import require_item
 from publish_knowledge.publishing.consistency import ROUNDS, fill_passages, reconcile
 from publish_knowledge.store import marker
-from publish_knowledge.store.arrow_rows import base_rows
+from publish_knowledge.store.arrow_rows import build_base_rows
 from publish_knowledge.store.records import ItemHead
 from publish_knowledge.store.scope_tables import ScopeTables, require_scope
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from publish_knowledge.store.database import Store
 
 _PURGE_ROUNDS: Final = 3
+"""Attempts to drop both tables: after each, a running publisher may have created one again."""
 
 
 @dataclass(frozen=True, slots=True)
 class LifecycleReport:
-    """What a command did. `changed` is false where the state was already as asked for.
+    """What a command did. `changed` is false where the state was already the requested one.
 
-    `item_ids` are the items that went out of or came back into service.
+    `item_ids` are the items that were archived or restored.
     """
 
     changed: bool
@@ -35,7 +36,7 @@ class LifecycleReport:
 
 
 async def archive_item(store: Store, scope: Scope, item_id: str) -> LifecycleReport:
-    """Take an item out of queries and reads. Raises `InvalidRequestError` for an unknown id."""
+    """Remove an item from queries and reads. Raises `InvalidRequestError` for an unknown id."""
     tables, head = await require_item(store, scope, item_id)
     if head.state == ARCHIVED:
         return LifecycleReport(changed=False, detail="The item was archived already.")
@@ -52,28 +53,28 @@ async def archive_items(tables: ScopeTables, heads: Sequence[ItemHead]) -> None:
 
 
 async def restore_item(store: Store, scope: Scope, item_id: str) -> LifecycleReport:
-    """Bring an archived item back at the revision it had. Raises `InvalidRequestError` for an unknown id."""
+    """Make an archived item readable again, at the revision it had. Raises `InvalidRequestError` for an unknown id."""
     tables, head = await require_item(store, scope, item_id)
     if head.state != ARCHIVED:
         return LifecycleReport(changed=False, detail="The item is not archived.")
     for _ in range(ROUNDS):
         if await _try_to_restore(tables, head):
             break
-        # It was archived at another revision, or published, since it was read.
+        # It was published, or archived at another revision, since it was read.
         tables, head = await require_item(store, scope, item_id)
         if head.state != ARCHIVED:
             break
     else:
         raise StorageUnavailableError(f"Other writers kept changing {item_id} meanwhile. Run the same command again.")
     await reconcile(tables, head.base_id)
-    hidden = await tables.base_archived(head.base_id)
+    hidden = await tables.is_base_archived(head.base_id)
     detail = "Its base is archived: the item becomes readable when the base is restored." if hidden else ""
     return LifecycleReport(changed=True, item_ids=(item_id,), detail=detail)
 
 
 async def _try_to_restore(tables: ScopeTables, head: ItemHead) -> bool:
-    """Passages first, which nobody sees while the head is archived; then the head, if it is still the one read."""
-    if head.revision_id and not await tables.base_archived(head.base_id):
+    """Write the passages, which no reader sees while the head is archived, then the head, unless it has changed."""
+    if head.revision_id and not await tables.is_base_archived(head.base_id):
         await fill_passages(tables, [head])
     state = PUBLISHED if head.revision_id else DRAFT
     unmoved = {"state": ARCHIVED, "revision_id": head.revision_id}
@@ -81,14 +82,14 @@ async def _try_to_restore(tables: ScopeTables, head: ItemHead) -> bool:
 
 
 async def archive_base(store: Store, scope: Scope, base_id: str) -> LifecycleReport:
-    """Take all items of a base out of queries and reads; their own states stay as they are."""
+    """Remove all items of a base from queries and reads; their own states do not change."""
     tables = await require_scope(store, scope)
     items = await _list_published(tables, scope, base_id)
-    if tables is None or await tables.base_archived(base_id):
+    if tables is None or await tables.is_base_archived(base_id):
         # An interrupted run of this command is completed here.
         changed = tables is not None and await reconcile(tables, base_id)
         return LifecycleReport(changed=changed, detail="The base was archived already.")
-    rows = base_rows(scope, tables.current_schema, base_id, archived=True)
+    rows = build_base_rows(scope, tables.current_schema, base_id, archived=True)
     await tables.current.merge(rows, {"kind": PASSAGE, "base_id": base_id})
     # Items published between the read and the commit of that merge kept their passages.
     await reconcile(tables, base_id)
@@ -96,10 +97,10 @@ async def archive_base(store: Store, scope: Scope, base_id: str) -> LifecycleRep
 
 
 async def restore_base(store: Store, scope: Scope, base_id: str) -> LifecycleReport:
-    """Bring back exactly what was published; items that were archived one by one stay archived."""
+    """Make a base readable again with exactly what was published; items archived one by one stay archived."""
     tables = await require_scope(store, scope)
     items = await _list_published(tables, scope, base_id)
-    if tables is None or not await tables.base_archived(base_id):
+    if tables is None or not await tables.is_base_archived(base_id):
         return LifecycleReport(changed=False, detail="The base is not archived.")
     # Readers refuse the base until its row says otherwise, so it comes back whole.
     await reconcile(tables, base_id, as_active=True)
@@ -112,19 +113,19 @@ async def purge_scope(store: Store, scope: Scope) -> LifecycleReport:
     """Remove both tables of a scope, and with them every text in it, permanently."""
     await marker.require_dataset(store)
     pair = (scope.current_table, scope.revisions_table)
-    found = {*pair} & {*await store.names()}
+    found = {*pair} & {*await store.list_tables()}
     for _ in range(_PURGE_ROUNDS):
         for name in pair:
-            await store.drop(name)
-        # A publisher that was under way may have written a table again.
-        if not {*pair} & {*await store.names()}:
+            await store.drop_table(name)
+        # A running publisher may have created a table again.
+        if not {*pair} & {*await store.list_tables()}:
             return LifecycleReport(changed=bool(found))
     msg = f"Something keeps writing to {scope.name}. Stop its publishers, then run the same command again."
     raise StorageUnavailableError(msg)
 
 
 async def _list_published(tables: ScopeTables | None, scope: Scope, base_id: str) -> tuple[str, ...]:
-    heads = [] if tables is None else await tables.heads_in(base_id)
+    heads = [] if tables is None else await tables.list_heads(base_id)
     if not heads:
         msg = f"{scope.name} has no base {base_id!r}. `knowledge list` shows the bases there are."
         raise InvalidRequestError(msg, field="base_id")

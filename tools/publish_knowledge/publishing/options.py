@@ -1,4 +1,4 @@
-"""What a publish is asked to do."""
+"""The options of a publish."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ class PublishOptions:
     unread: Collection[str] = ()
 
     def prunes(self, head: ItemHead) -> bool:
-        """Whether an item without a document is to be archived."""
+        """Whether an item without a document is to be archived by this publish."""
         path = head.info.source_uri
         return self.prune and path.startswith(self.folders) and path not in self.unread

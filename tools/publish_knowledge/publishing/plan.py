@@ -1,4 +1,4 @@
-"""What publishing decides before it writes: one step for each document, and the revision that the step stores. Pure."""
+"""Decide what to do with each document, and build what is stored for it. Pure."""
 
 from __future__ import annotations
 
@@ -79,15 +79,15 @@ class Step:
         """Whether something is to be stored."""
         return self.action in WRITTEN
 
-    def outcome(self, detail: str = "") -> ItemOutcome:
-        """What the step leads to when it goes as planned."""
-        path = self.prepared.document.source_path
-        return ItemOutcome(path, self.item_id, self.revision_id, self.action, detail)
+    @property
+    def outcome(self) -> ItemOutcome:
+        """The outcome when everything goes as planned."""
+        return ItemOutcome(self.prepared.document.source_path, self.item_id, self.revision_id, self.action)
 
 
 @dataclass(frozen=True, slots=True)
 class ItemOutcome:
-    """What became of one document, or of one item that was pruned."""
+    """The outcome of one document, or of one item that was pruned."""
 
     source_path: str
     item_id: str
@@ -104,16 +104,12 @@ class PublishReport:
     dry_run: bool = False
 
     def count(self, action: Action) -> int:
-        """How many outcomes there are of one kind."""
-        return self.counts()[action]
+        """Count the outcomes with one action."""
+        return self.count_actions()[action]
 
-    def counts(self) -> Counter[Action]:
-        """How many outcomes there are of each kind, in the order in which the kinds first occur."""
+    def count_actions(self) -> Counter[Action]:
+        """Count the outcomes by action, in the order in which the actions first occur."""
         return Counter(outcome.action for outcome in self.outcomes)
-
-    def of(self, action: Action) -> tuple[ItemOutcome, ...]:
-        """The outcomes of one kind."""
-        return tuple(outcome for outcome in self.outcomes if outcome.action == action)
 
 
 def prepare_document(scope: Scope, base_id: str, document: Document) -> PreparedDocument:
@@ -153,8 +149,8 @@ def _choose_action(previous: str, *, draft: bool) -> Action:
     return "changed" if previous else "created"
 
 
-def head_after(step: Step, now: str) -> ItemHead:
-    """The head row that publishing leaves behind; `now` is ISO 8601 in UTC."""
+def build_head(step: Step, now: str) -> ItemHead:
+    """Build the head that publishing leaves behind; `now` is ISO 8601 in UTC."""
     if step.action == "restored" and step.head is not None:
         return replace(step.head, state=PUBLISHED)
     if step.action == "drafted":
@@ -169,12 +165,12 @@ def head_after(step: Step, now: str) -> ItemHead:
 
 
 def list_embedded_texts(title: str, passages: Iterable[Passage]) -> list[str]:
-    """What must have a vector before passages can be stored."""
+    """List the texts that need a vector before passages can be stored."""
     return [build_embedded_text(title, passage) for passage in passages]
 
 
 def collect_vectors(revisions: Iterable[StoredRevision]) -> dict[str, HalfVectors]:
-    """Vectors that stored revisions already have: an unchanged passage is never embedded again."""
+    """Collect the vectors that stored revisions have: an unchanged passage is never embedded again."""
     known: dict[str, HalfVectors] = {}
     for revision in revisions:
         known.update(zip(list_embedded_texts(revision.info.title, revision.passages), revision.vectors, strict=True))
@@ -182,7 +178,7 @@ def collect_vectors(revisions: Iterable[StoredRevision]) -> dict[str, HalfVector
 
 
 def build_revision(step: Step, passages: Sequence[Passage], known: KnownVectors, created_at: str) -> StoredRevision:
-    """The revision to store. `known` must have a vector for each of its `list_embedded_texts`."""
+    """Build the revision to store. `known` must have a vector for each of its `list_embedded_texts`."""
     return StoredRevision(
         info=step.info,
         previous_id=step.previous_id,

@@ -1,4 +1,4 @@
-"""Publishing: plan, embed, store, commit, and report what became of every document."""
+"""Publish documents: plan, embed, store, commit, and report an outcome for each."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ async def publish(
     tables = await _open_tables(store, options)
     if tables is None:
         steps = (plan_step(one, None, draft=options.draft) for one in distinct)
-        return PublishReport((*(step.outcome() for step in steps), *refused), dry_run=True)
+        return PublishReport((*(step.outcome for step in steps), *refused), dry_run=True)
     await _refuse_archived(tables, options.base_id)
     options = replace(options, unread={*options.unread, *(one.source_path for one in refused)})
     gone = await _find_gone(tables, options, distinct) if options.prune else []
-    rest = [*refused, *map(_pruned_outcome, gone)]
+    rest = [*refused, *map(_build_pruned_outcome, gone)]
     if options.dry_run:
         planned = await plan_batch(tables, distinct, draft=options.draft)
-        return PublishReport((*(step.outcome() for step in planned.steps), *rest), dry_run=True)
+        return PublishReport((*(step.outcome for step in planned.steps), *rest), dry_run=True)
     outcomes = await _publish_all(tables, options, embedder, distinct, on_progress)
     await archive_items(tables, gone)
     return await _finish(tables, (*outcomes, *rest), on_progress)
@@ -70,7 +70,7 @@ async def _open_tables(store: Store, options: PublishOptions) -> ScopeTables | N
 
 
 async def _refuse_archived(tables: ScopeTables, base_id: str) -> None:
-    if await tables.base_archived(base_id):
+    if await tables.is_base_archived(base_id):
         msg = f"The base {base_id!r} of {tables.scope.name} is archived. Restore it before you publish into it."
         raise InvalidRequestError(msg, field="base_id")
 
@@ -114,10 +114,10 @@ async def _find_gone(
 ) -> list[ItemHead]:
     """Published items of the base that no document stands behind any more, and that are to be archived."""
     items = {prepared.item_id for prepared in documents}
-    published = [head for head in await tables.heads_in(options.base_id) if head.state == PUBLISHED]
+    published = [head for head in await tables.list_heads(options.base_id) if head.state == PUBLISHED]
     gone = [head for head in published if head.item_id not in items and options.prunes(head)]
     return sorted(gone, key=lambda head: (head.info.source_uri, head.item_id))
 
 
-def _pruned_outcome(head: ItemHead) -> ItemOutcome:
+def _build_pruned_outcome(head: ItemHead) -> ItemOutcome:
     return ItemOutcome(head.info.source_uri, head.item_id, head.revision_id, "archived", "Its file is gone.")

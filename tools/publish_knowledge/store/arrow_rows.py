@@ -1,4 +1,4 @@
-"""Values to Arrow rows of the schema, and back. Nothing here opens anything."""
+"""Convert the publisher's values to Arrow rows of the schema and back; nothing is opened here."""
 
 from __future__ import annotations
 
@@ -31,28 +31,33 @@ from knowledge.store.schema import (
 )
 from publish_knowledge.passages.indexed_text import build_indexed_terms
 from publish_knowledge.passages.splitting import Passage
-from publish_knowledge.store.records import HalfVectors, ItemHead, StoredMetadata, StoredRevision
+from publish_knowledge.store.records import HalfVectors, ItemHead, Lineage, StoredMetadata, StoredRevision
 
+
+def _list_columns(kind: type[Lineage]) -> tuple[str, ...]:
+    """Columns of the values of one class: those of the revision's info, and its own fields, which have their names."""
+    return (*INFO_COLUMNS, *(field.name for field in fields(kind) if field.name != "info"))
+
+
+HEAD_COLUMNS: Final = _list_columns(ItemHead)
+REVISION_COLUMNS: Final = tuple(name for name in _list_columns(StoredMetadata) if name != "published_at")
 PASSAGE_COLUMNS: Final = tuple(field.name for field in fields(Passage))
-_LINEAGE: Final = ("previous_id", "fingerprint")
-HEAD_COLUMNS: Final = (*INFO_COLUMNS, *_LINEAGE, "state", "sequence")
-REVISION_COLUMNS: Final = (*(name for name in INFO_COLUMNS if name != "published_at"), *_LINEAGE, "created_at")
 
 
-def head_rows(schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
-    """One head row for each item."""
-    return pa.Table.from_pylist(list(map(_head, heads)), schema=schema)
+def build_head_rows(schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
+    """Build one head row for each item."""
+    return pa.Table.from_pylist(list(map(_build_head_row, heads)), schema=schema)
 
 
-def history_rows(schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
-    """The history rows of the revisions that these heads make current."""
-    return pa.Table.from_pylist(list(map(_history, heads)), schema=schema)
+def build_history_rows(schema: pa.Schema, heads: Iterable[ItemHead]) -> pa.Table:
+    """Build the history rows of the revisions that these heads make current."""
+    return pa.Table.from_pylist(list(map(_build_history_row, heads)), schema=schema)
 
 
-def base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: bool) -> pa.Table:
-    """The row that holds a base's state."""
+def build_base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: bool) -> pa.Table:
+    """Build the row that holds a base's state."""
     row = {
-        **_identity(BASE, scope, base_id, ""),
+        **_build_identity(BASE, scope, base_id, ""),
         "key": row_key(BASE, base_id),
         ROW_ADDRESS: base_address(base_id),
         "revision_id": "",
@@ -61,25 +66,25 @@ def base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: bool) 
     return pa.Table.from_pylist([_add_metadata_json(row)], schema=schema)
 
 
-def current_passages(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
-    """The passage rows that make a revision searchable; terms are computed here, vectors are the stored ones."""
+def build_current_rows(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
+    """Build the passage rows that make a revision searchable; terms are computed here, vectors are the stored ones."""
     info = revision.info
     terms = [build_indexed_terms(info.title, info.language, passage) for passage in revision.passages]
     addresses = [current_address(info.item_id, each.start) for each in revision.passages]
-    # What a head row says, on passage rows too: repeated values take no room on disk, while nulls among values do, and
-    # the read of one head would fetch them.
+    # Passage rows have the labels of head rows too: repeated values take no space on disk, whereas nulls among values
+    # do, and reading one head would fetch them.
     labels = {"state": PUBLISHED, "sequence": 0, "published_at": ""}
-    return _passage_table(schema, revision, labels, {ROW_ADDRESS: addresses, "terms": terms})
+    return _build_passage_rows(schema, revision, labels, {ROW_ADDRESS: addresses, "terms": terms})
 
 
-def archive_rows(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
-    """The rows that keep a revision permanently: each carries the revision's metadata, and so explains itself."""
+def build_archive_rows(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
+    """Build the rows that keep a revision permanently; each has the revision's metadata, and can be read by itself."""
     addresses = [archive_address(*revision.key, each.start) for each in revision.passages]
-    return _passage_table(schema, revision, {}, {ROW_ADDRESS: addresses})
+    return _build_passage_rows(schema, revision, {}, {ROW_ADDRESS: addresses})
 
 
-def heads_from(scope: Scope, rows: pa.Table) -> list[ItemHead]:
-    """Head or history rows as values; a column that is null becomes empty."""
+def parse_heads(scope: Scope, rows: pa.Table) -> list[ItemHead]:
+    """Read head or history rows; a column that is null becomes empty."""
     return [
         ItemHead(
             info_of(scope, row),
@@ -92,84 +97,84 @@ def heads_from(scope: Scope, rows: pa.Table) -> list[ItemHead]:
     ]
 
 
-def metadata_from(scope: Scope, rows: pa.Table) -> list[StoredMetadata]:
-    """Rows of the archive without their texts."""
-    return [StoredMetadata(**_metadata(scope, row)) for row in rows.select(list(REVISION_COLUMNS)).to_pylist()]
+def parse_metadata(scope: Scope, rows: pa.Table) -> list[StoredMetadata]:
+    """Read rows of the archive without their texts."""
+    return [
+        StoredMetadata(**_parse_metadata_columns(scope, row)) for row in rows.select(list(REVISION_COLUMNS)).to_pylist()
+    ]
 
 
-def revisions_from(scope: Scope, rows: pa.Table) -> dict[str, StoredRevision]:
-    """Rows of the archive, grouped by revision id."""
+def parse_revisions(scope: Scope, rows: pa.Table) -> dict[str, StoredRevision]:
+    """Read revisions from rows of the archive, by revision id."""
     ordered = rows.sort_by([("revision_id", "ascending"), ("ordinal", "ascending")])
-    vectors = vectors_from(ordered.column("vector"))
+    vectors = parse_vectors(ordered.column("vector"))
     grouped: dict[str, list[int]] = {}
     for index, revision in enumerate(ordered.column("revision_id").to_pylist()):
         grouped.setdefault(revision, []).append(index)
     listed = ordered.select([*REVISION_COLUMNS, *PASSAGE_COLUMNS]).to_pylist()
     return {
         revision: StoredRevision(
-            **_metadata(scope, listed[indexes[0]]),
-            passages=_passages_from(listed[index] for index in indexes),
+            **_parse_metadata_columns(scope, listed[indexes[0]]),
+            passages=_parse_passages(listed[index] for index in indexes),
             vectors=vectors[indexes[0] : indexes[-1] + 1],
         )
         for revision, indexes in grouped.items()
     }
 
 
-def revision_from_current(head: ItemHead, rows: pa.Table) -> StoredRevision:
-    """A revision from the passage rows of `current` and the head that describes them."""
+def parse_current_revision(head: ItemHead, rows: pa.Table) -> StoredRevision:
+    """Read a revision from its passage rows in `current` and the head that describes them."""
     ordered = rows.sort_by([("ordinal", "ascending")])
     return StoredRevision(
         info=replace(head.info, published_at=""),
         previous_id=head.previous_id,
         fingerprint=head.fingerprint,
         created_at=head.info.published_at,
-        passages=_passages_from(ordered.select(list(PASSAGE_COLUMNS)).to_pylist()),
-        vectors=vectors_from(ordered.column("vector")),
+        passages=_parse_passages(ordered.select(list(PASSAGE_COLUMNS)).to_pylist()),
+        vectors=parse_vectors(ordered.column("vector")),
     )
 
 
-def vectors_from(column: pa.ChunkedArray) -> HalfVectors:
-    """Shape (rows, dimensions) of a vector column without nulls."""
+def parse_vectors(column: pa.ChunkedArray) -> HalfVectors:
+    """Read a vector column without nulls as an array of shape (rows, dimensions)."""
     width = column.type.list_size
     flat = column.combine_chunks().flatten() if len(column) else pa.array([], pa.float16())
     return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.float16).reshape(-1, width)
 
 
-def _head(head: ItemHead) -> dict[str, Any]:
+def _build_head_row(head: ItemHead) -> dict[str, Any]:
     key, address = row_key(HEAD, head.item_id), head_address(head.item_id)
-    return _add_metadata_json({**_item(HEAD, head), "key": key, ROW_ADDRESS: address})
+    return _add_metadata_json({**_build_item_row(HEAD, head), "key": key, ROW_ADDRESS: address})
 
 
-def _history(head: ItemHead) -> dict[str, Any]:
+def _build_history_row(head: ItemHead) -> dict[str, Any]:
     key, address = row_key(HISTORY, *head.key), history_address(*head.key)
-    return _add_metadata_json({**_item(HISTORY, head), "state": None, "key": key, ROW_ADDRESS: address})
+    return _add_metadata_json({**_build_item_row(HISTORY, head), "state": None, "key": key, ROW_ADDRESS: address})
 
 
-def _item(kind: str, head: ItemHead) -> dict[str, Any]:
-    columns = {**_columns(head), "state": head.state, "sequence": head.sequence}
-    return {**columns, **_identity(kind, head.info.scope, head.base_id, head.item_id)}
+def _build_item_row(kind: str, head: ItemHead) -> dict[str, Any]:
+    identity = _build_identity(kind, head.info.scope, head.base_id, head.item_id)
+    return {**_collect_columns(head, HEAD_COLUMNS), **identity}
 
 
-def _columns(one: ItemHead | StoredRevision) -> dict[str, Any]:
-    info = {name: getattr(one.info, name) for name in INFO_COLUMNS}
-    return {**info, "previous_id": one.previous_id, "fingerprint": one.fingerprint}
+def _collect_columns(revision: Lineage, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(revision.info if name in INFO_COLUMNS else revision, name) for name in names}
 
 
 def _add_metadata_json(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, METADATA_JSON: metadata_json(row)}
 
 
-def _identity(kind: str, scope: Scope, base_id: str, item_id: str) -> dict[str, Any]:
+def _build_identity(kind: str, scope: Scope, base_id: str, item_id: str) -> dict[str, Any]:
     return {"kind": kind, "scope": scope.name, "base_id": base_id, "item_id": item_id, "ordinal": 0}
 
 
-def _passage_table(
+def _build_passage_rows(
     schema: pa.Schema, revision: StoredRevision, labels: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]
 ) -> pa.Table:
-    """One row for each passage: what all rows share, the passages themselves, and columns of their own."""
+    """Build one row for each passage: what all rows share, the passages, and further columns."""
     shared = {
-        **_columns(revision),
-        "created_at": revision.created_at,
+        **_collect_columns(revision, REVISION_COLUMNS),
         **labels,
         "kind": PASSAGE,
         "scope": revision.info.scope.name,
@@ -182,10 +187,10 @@ def _passage_table(
         METADATA_JSON: [metadata_json({**shared, **part}) for part in parts],
         **columns,
     }
-    return _arrow_table(schema, values, revision.vectors)
+    return _build_arrow_table(schema, values, revision.vectors)
 
 
-def _arrow_table(schema: pa.Schema, columns: Mapping[str, Sequence[Any]], vectors: HalfVectors) -> pa.Table:
+def _build_arrow_table(schema: pa.Schema, columns: Mapping[str, Sequence[Any]], vectors: HalfVectors) -> pa.Table:
     flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float16).reshape(-1))
     arrays = {
         name: pa.array(values, schema.field(name).type) for name, values in columns.items() if name in schema.names
@@ -195,9 +200,10 @@ def _arrow_table(schema: pa.Schema, columns: Mapping[str, Sequence[Any]], vector
     return pa.Table.from_pydict({**arrays, **missing}, schema=schema)
 
 
-def _metadata(scope: Scope, row: Mapping[str, Any]) -> dict[str, Any]:
-    return {"info": info_of(scope, row), **{name: row[name] for name in (*_LINEAGE, "created_at")}}
+def _parse_metadata_columns(scope: Scope, row: Mapping[str, Any]) -> dict[str, Any]:
+    own = (name for name in REVISION_COLUMNS if name not in INFO_COLUMNS)
+    return {"info": info_of(scope, row), **{name: row[name] for name in own}}
 
 
-def _passages_from(rows: Iterable[Mapping[str, Any]]) -> tuple[Passage, ...]:
+def _parse_passages(rows: Iterable[Mapping[str, Any]]) -> tuple[Passage, ...]:
     return tuple(Passage(**{name: row[name] for name in PASSAGE_COLUMNS}) for row in rows)

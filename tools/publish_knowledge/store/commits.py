@@ -1,4 +1,4 @@
-"""How much goes into one commit."""
+"""Split what is written into commits of a bounded size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMMIT_CHARS: Final = 1_000_000
 
 
 def split_into_commits(items: Iterable[T], count_chars: Callable[[T], int]) -> Iterator[list[T]]:
-    """Consecutive lists of at most `COMMIT_ITEMS` items and `COMMIT_CHARS` characters; a larger item stands alone."""
+    """Yield lists of at most `COMMIT_ITEMS` items and `COMMIT_CHARS` characters, in order; a larger item is alone."""
     batch: list[T] = []
     chars = 0
     for item in items:

@@ -31,7 +31,7 @@ Where = Mapping[str, Value]
 """Columns and what they must equal; a list means any of it, a list of ranges any number within one of them."""
 
 KEEP_VERSIONS: Final = timedelta(days=1)
-"""Age at which old versions are cleaned away. No running reader or publisher holds one that long."""
+"""Age at which old versions are removed. No running reader or publisher uses one for that long."""
 
 MERGE_TIMEOUT: Final = timedelta(minutes=5)
 """The library's own 30 s are too short for many publishers on one table, or for a slow uplink."""
@@ -40,8 +40,8 @@ _STATE_SCHEMA: Final = pa.schema([pa.field("key", pa.string(), nullable=False), 
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """What one merge did; `version` is the table's version that it made, `version - 1` the one it was applied to."""
+class MergeResult:
+    """The result of one merge, which was applied to version `version - 1` of the table and made `version`."""
 
     version: int
     updated: int
@@ -58,19 +58,19 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How much upkeep a table needs; `indexes` by column."""
+    """How much maintenance a table needs; `indexes` by column."""
 
     fragments: int
     indexes: Mapping[str, Index]
 
     @property
     def unindexed_rows(self) -> int:
-        """Rows that the index which lags furthest behind does not cover."""
+        """Rows outside the index that lags furthest behind."""
         return max((index.unindexed_rows for index in self.indexes.values()), default=0)
 
 
 class Store:
-    """One dataset at one URI, for one embedding model. Nothing is opened before it is asked for."""
+    """One dataset at one URI, for one embedding model. Connects at the first call."""
 
     def __init__(
         self, uri: str, provider_model: str, dimensions: int, storage_options: Mapping[str, str] | None = None
@@ -92,37 +92,38 @@ class Store:
             cast("Any", self._connection).close()
             self._connection = None
 
-    async def names(self) -> tuple[str, ...]:
-        """Names of all tables, sorted; empty for a path that does not exist."""
-        return tuple(sorted(await self._caller.run(self._names))) if can_connect(self.uri) else ()
+    async def list_tables(self) -> tuple[str, ...]:
+        """List the names of all tables, sorted; none for a path that does not exist."""
+        return tuple(sorted(await self._caller.run(self._fetch_table_names))) if can_connect(self.uri) else ()
 
-    async def open(self, name: str) -> Table | None:
-        """A table at its latest version; `None` if there is none of that name."""
-        if not can_connect(self.uri):
-            return None
+    async def open_table(self, name: str) -> Table | None:
+        """Open a table at its latest version; `None` if there is none of that name."""
         try:
-            return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
+            return await self._open_latest(name) if can_connect(self.uri) else None
         except MissingTableError:
             return None
 
-    async def create(self, name: str, schema: pa.Schema) -> Table:
-        """A new empty table, or the one that another writer has just created."""
+    async def create_table(self, name: str, schema: pa.Schema) -> Table:
+        """Create an empty table, or open the one that another writer has just created."""
         await self._caller.run(lambda: self._create_table(name, schema))
-        return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
+        return await self._open_latest(name)
 
-    async def drop(self, name: str) -> None:
-        """Remove a table and its files; one that is not there is fine."""
+    async def drop_table(self, name: str) -> None:
+        """Remove a table and its files, if it exists."""
         try:
             await self._caller.run(lambda: self._drop_table(name))
         except MissingTableError:
             return
+
+    async def _open_latest(self, name: str) -> Table:
+        return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
 
     async def _connect(self) -> AsyncConnection:
         if self._connection is None:
             self._connection = await lancedb.connect_async(self.uri, storage_options=self._options)
         return self._connection
 
-    async def _names(self) -> list[str]:
+    async def _fetch_table_names(self) -> list[str]:
         connection = await self._connect()
         page = await connection.list_tables()
         names = list(page.tables)
@@ -145,12 +146,12 @@ class Table:
     """One table, always read and written at its latest version unless another is named."""
 
     def __init__(
-        self, name: str, caller: RetryingCaller, handle: AsyncTable, opened: Callable[[str], Awaitable[AsyncTable]]
+        self, name: str, caller: RetryingCaller, handle: AsyncTable, open_table: Callable[[str], Awaitable[AsyncTable]]
     ) -> None:
         self.name = name
         self._caller = caller
         self._handle = handle
-        self._open_table = opened
+        self._open_table = open_table
 
     async def schema(self) -> pa.Schema:
         """Arrow schema, metadata included."""
@@ -160,47 +161,51 @@ class Table:
         """Number of the latest version."""
         return await self._run(lambda table: table.version())
 
-    async def rows(self, where: Where, columns: Sequence[str], at: int | None = None) -> pa.Table:
-        """Rows of the latest version, or of version `at`."""
-        return await self._run(lambda table: table.query().where(_all(where)).select([*columns]).to_arrow(), at)
+    async def read_rows(self, where: Where, columns: Sequence[str], at: int | None = None) -> pa.Table:
+        """Read rows of the latest version, or of version `at`."""
+        return await self._run(
+            lambda table: table.query().where(_build_filter(where)).select([*columns]).to_arrow(), at
+        )
 
-    async def count(self, where: Where) -> int:
-        """Number of rows."""
-        return await self._run(lambda table: table.count_rows(_all(where).to_sql()))
+    async def count_rows(self, where: Where) -> int:
+        """Count the rows of the latest version."""
+        return await self._run(lambda table: table.count_rows(_build_filter(where).to_sql()))
 
-    async def insert_missing(self, rows: pa.Table) -> Merged:
-        """One commit: add the rows whose key is not there yet; those that are stay as they are."""
+    async def insert_missing(self, rows: pa.Table) -> MergeResult:
+        """Add the rows whose key is new, in one commit; existing rows stay as they are."""
         return await self._merge(rows, lambda table: table.merge_insert("key").when_not_matched_insert_all())
 
-    async def merge(self, rows: pa.Table, delete: Where | None = None) -> Merged:
-        """One commit: write rows by key, and remove the rows that match `delete` and are not among them."""
+    async def merge(self, rows: pa.Table, delete: Where | None = None) -> MergeResult:
+        """Write rows by key, and remove those that match `delete` and are not among them, in one commit."""
 
         def builder(table: AsyncTable) -> Any:  # noqa: ANN401 - the library does not export the builder
-            return _removing(table.merge_insert("key").when_matched_update_all().when_not_matched_insert_all(), delete)
+            return _add_deletion(
+                table.merge_insert("key").when_matched_update_all().when_not_matched_insert_all(), delete
+            )
 
         return await self._merge(rows, builder)
 
     async def set_states(
         self, keys: Sequence[str], state: str, *, delete: Where | None = None, only_if: Mapping[str, str] | None = None
-    ) -> Merged:
-        """One commit: change nothing but the state of rows, whatever else is written to them meanwhile.
+    ) -> MergeResult:
+        """Change the state of rows in one commit, and no other column, whatever is written to them meanwhile.
 
-        `only_if` names columns and the values they must still have; `Merged.updated` tells how many had.
+        `only_if` names columns and the values they must still have; `MergeResult.updated` counts the rows that had.
         """
         rows = pa.table({"key": [*keys], "state": [state] * len(keys)}, schema=_STATE_SCHEMA)
         condition = " and ".join(f"target.{name} = {lit(value).to_sql()}" for name, value in (only_if or {}).items())
 
         def builder(table: AsyncTable) -> Any:  # noqa: ANN401 - as above
-            return _removing(table.merge_insert("key").when_matched_update_all(where=condition or None), delete)
+            return _add_deletion(table.merge_insert("key").when_matched_update_all(where=condition or None), delete)
 
         return await self._merge(rows, builder)
 
     async def delete(self, where: Where) -> None:
         """Remove rows in one commit."""
-        await self._run(lambda table: table.delete(_all(where).to_sql()))
+        await self._run(lambda table: table.delete(_build_filter(where).to_sql()))
 
-    async def index(self, column: str) -> None:
-        """Index a column as its kind asks for; nothing to do where another writer already did."""
+    async def create_index(self, column: str) -> None:
+        """Build the index that suits a column, unless another writer has."""
 
         async def once(table: AsyncTable) -> None:
             if all(column not in index.columns for index in await table.list_indices()):
@@ -208,8 +213,8 @@ class Table:
 
         await self._run(once)
 
-    async def index_vectors(self, index: VectorIndex) -> None:
-        """Build a vector index, cosine."""
+    async def create_vector_index(self, index: VectorIndex) -> None:
+        """Build a vector index for cosine distance."""
         partitions = index.partitions
         config = (
             IvfFlat(distance_type="cosine", num_partitions=partitions)
@@ -223,28 +228,28 @@ class Table:
         await self._run(lambda table: table.drop_index(name))
 
     async def optimize(self) -> None:
-        """Join small fragments, bring indexes up to date, clean away versions older than a day."""
+        """Compact small fragments, update indexes, and remove versions older than `KEEP_VERSIONS`."""
         await self._run(lambda table: table.optimize(cleanup_older_than=KEEP_VERSIONS))
 
-    async def health(self) -> Health:
-        """Fragments, and for each indexed column its index."""
-        return await self._run(_health)
+    async def read_health(self) -> Health:
+        """Count the fragments, and describe the index of each indexed column."""
+        return await self._run(_fetch_health)
 
-    async def _merge(self, rows: pa.Table, builder: Callable[[AsyncTable], Any]) -> Merged:
-        async def once(table: AsyncTable) -> Merged:
-            # Null vectors count as bad ones even where the column admits them.
+    async def _merge(self, rows: pa.Table, builder: Callable[[AsyncTable], Any]) -> MergeResult:
+        async def once(table: AsyncTable) -> MergeResult:
+            # The library counts null vectors as bad even where the column allows them.
             made = await builder(table).execute(rows, on_bad_vectors="null", timeout=MERGE_TIMEOUT)
-            return Merged(made.version, made.num_updated_rows, made.num_deleted_rows)
+            return MergeResult(made.version, made.num_updated_rows, made.num_deleted_rows)
 
         return await self._run(once)
 
     async def _run(self, work: Callable[[AsyncTable], Awaitable[T]], at: int | None = None) -> T:
         async def once() -> T:
-            return await work(await self._at(at))
+            return await work(await self._open_version(at))
 
         return await self._caller.run(once)
 
-    async def _at(self, version: int | None) -> AsyncTable:
+    async def _open_version(self, version: int | None) -> AsyncTable:
         if version is None:
             await cast("Any", self._handle).checkout_latest()
             return self._handle
@@ -253,8 +258,8 @@ class Table:
         return table
 
 
-def _removing(builder: Any, delete: Where | None) -> Any:  # noqa: ANN401 - as above
-    return builder if delete is None else builder.when_not_matched_by_source_delete(_all(delete))
+def _add_deletion(builder: Any, delete: Where | None) -> Any:  # noqa: ANN401 - as above
+    return builder if delete is None else builder.when_not_matched_by_source_delete(_build_filter(delete))
 
 
 def _scalar_index(column: str) -> FTS | Bitmap | BTree:
@@ -265,7 +270,7 @@ def _scalar_index(column: str) -> FTS | Bitmap | BTree:
     return BTree() if column == ROW_ADDRESS else Bitmap()
 
 
-async def _health(table: AsyncTable) -> Health:
+async def _fetch_health(table: AsyncTable) -> Health:
     indexes = {}
     for index in await table.list_indices():
         stats = await table.index_stats(index.name)
@@ -274,11 +279,11 @@ async def _health(table: AsyncTable) -> Health:
     return Health(stats_of_table["fragment_stats"]["num_fragments"], indexes)
 
 
-def _all(where: Where) -> Expr:
-    return reduce(lambda left, right: left & right, (_one(name, value) for name, value in where.items()))
+def _build_filter(where: Where) -> Expr:
+    return reduce(lambda left, right: left & right, (_build_condition(name, value) for name, value in where.items()))
 
 
-def _one(name: str, value: Value) -> Expr:
+def _build_condition(name: str, value: Value) -> Expr:
     if isinstance(value, str | int):
         return col(name) == lit(value)
     within = [

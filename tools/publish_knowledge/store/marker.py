@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from publish_knowledge.store.database import Store
 
 
-def now() -> str:
+def current_time() -> str:
     """The time as the schema writes it: ISO 8601 in UTC, whole seconds."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 async def require_dataset(store: Store) -> None:
     """Check the marker. Raises `StorageUnavailableError` without one, `DatasetMismatchError` for another model."""
-    table = await store.open(MARKER_TABLE)
+    table = await store.open_table(MARKER_TABLE)
     if table is None:
         msg = f"There is no dataset at {store.uri}. Check the address, or publish something there first."
         raise StorageUnavailableError(msg)
-    check(store, await table.schema())
+    check_schema(store, await table.schema())
 
 
 async def dataset_exists(store: Store) -> bool:
-    """Whether there is a dataset that fits; false where the place is empty. Raises as `ensure_dataset`."""
-    if await store.open(MARKER_TABLE) is not None:
+    """Whether there is a dataset that fits; false where the address is empty. Raises as `ensure_dataset`."""
+    if await store.open_table(MARKER_TABLE) is not None:
         await require_dataset(store)
         return True
-    names = await store.names()
+    names = await store.list_tables()
     if set(names) - {MARKER_TABLE} and MARKER_TABLE not in names:
         msg = (
             f"{store.uri} holds tables but no dataset marker, so it is not a dataset of this tool. "
@@ -44,16 +44,16 @@ async def dataset_exists(store: Store) -> bool:
 
 
 async def ensure_dataset(store: Store) -> None:
-    """Check the marker, or write it where the place is still empty.
+    """Check the marker, or write it where the address is still empty.
 
-    Raises `StorageUnavailableError` for a place with other tables, `DatasetMismatchError` for another model.
+    Raises `StorageUnavailableError` for an address with other tables, `DatasetMismatchError` for another model.
     """
     if not await dataset_exists(store):
-        table = await store.create(MARKER_TABLE, marker_schema(store.model, store.dimensions, now()))
-        check(store, await table.schema())
+        table = await store.create_table(MARKER_TABLE, marker_schema(store.model, store.dimensions, current_time()))
+        check_schema(store, await table.schema())
 
 
-def check(store: Store, schema: pa.Schema) -> None:
+def check_schema(store: Store, schema: pa.Schema) -> None:
     """Raise `DatasetMismatchError` where a table was written for another schema version or embedding model."""
     if (wrong := find_mismatch(read_metadata(schema), store.model, store.dimensions)) is not None:
         msg = (

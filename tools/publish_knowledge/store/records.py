@@ -76,10 +76,10 @@ class StoredRevision(StoredMetadata):
     @property
     def is_complete(self) -> bool:
         """Whether the passages tile [0, total_chars) exactly."""
-        return tile([(passage.start, passage.end) for passage in self.passages], self.info.total_chars)
+        return is_tiled([(passage.start, passage.end) for passage in self.passages], self.info.total_chars)
 
 
-def tile(ranges: Iterable[Range], total: int) -> bool:
+def is_tiled(ranges: Iterable[Range], total: int) -> bool:
     """Whether ranges in order cover [0, total) without gap or overlap; even an empty text has one."""
     found: Sequence[Range] = list(ranges)
     starts = [0, *(end for _, end in found)]

@@ -1,4 +1,4 @@
-"""The two tables of one scope: made with all their indexes before the first row, and read by address."""
+"""The two tables of one scope: created with all their indexes before the first row, and read by row address."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from publish_knowledge.store.arrow_rows import (
     HEAD_COLUMNS,
     PASSAGE_COLUMNS,
     REVISION_COLUMNS,
-    heads_from,
-    metadata_from,
-    revision_from_current,
-    revisions_from,
+    parse_current_revision,
+    parse_heads,
+    parse_metadata,
+    parse_revisions,
 )
 from publish_knowledge.store.records import ItemHead, Range, RevisionKey, StoredMetadata, StoredRevision
 
@@ -86,81 +86,81 @@ class ScopeTables:
     current_schema: pa.Schema
     revisions_schema: pa.Schema
 
-    async def head(self, item_id: str) -> ItemHead | None:
-        """The head of one item."""
-        heads = await self.heads([item_id])
+    async def find_head(self, item_id: str) -> ItemHead | None:
+        """Find the head of one item."""
+        heads = await self.find_heads([item_id])
         return heads.get(item_id)
 
-    async def heads(self, item_ids: Sequence[str], at: int | None = None) -> dict[str, ItemHead]:
-        """Heads of the items that have one, in the latest version of `current` or in version `at`."""
+    async def find_heads(self, item_ids: Sequence[str], at: int | None = None) -> dict[str, ItemHead]:
+        """Find the heads of the items that have one, in the latest version of `current` or in version `at`."""
         if not item_ids:
             return {}
         where: Where = {"kind": HEAD, ROW_ADDRESS: [head_address(item) for item in item_ids]}
-        rows = await self.current.rows(where, HEAD_COLUMNS, at)
+        rows = await self.current.read_rows(where, HEAD_COLUMNS, at)
         wanted = set(item_ids)
-        return {head.item_id: head for head in heads_from(self.scope, rows) if head.item_id in wanted}
+        return {head.item_id: head for head in parse_heads(self.scope, rows) if head.item_id in wanted}
 
-    async def heads_in(self, base_id: str | None, at: int | None = None) -> list[ItemHead]:
-        """Heads of all items of a base, or of the scope."""
-        rows = await self.current.rows(_of_base(HEAD, base_id), HEAD_COLUMNS, at)
-        return heads_from(self.scope, rows)
+    async def list_heads(self, base_id: str | None, at: int | None = None) -> list[ItemHead]:
+        """List the heads of all items of a base, or of the scope."""
+        rows = await self.current.read_rows(_build_where(HEAD, base_id), HEAD_COLUMNS, at)
+        return parse_heads(self.scope, rows)
 
-    async def history_of(self, item_id: str | None, at: int | None = None) -> list[ItemHead]:
-        """History rows of one item, or of all."""
+    async def list_history(self, item_id: str | None, at: int | None = None) -> list[ItemHead]:
+        """List the history rows of one item, or of all."""
         where: Where = {"kind": HISTORY} if item_id is None else {"kind": HISTORY, "item_id": item_id}
-        rows = await self.current.rows(where, HEAD_COLUMNS, at)
-        return heads_from(self.scope, rows)
+        rows = await self.current.read_rows(where, HEAD_COLUMNS, at)
+        return parse_heads(self.scope, rows)
 
-    async def stored_metadata(self, item_id: str | None = None) -> list[StoredMetadata]:
-        """Every revision of the archive, or those of one item, without their texts."""
+    async def list_stored_metadata(self, item_id: str | None = None) -> list[StoredMetadata]:
+        """List all revisions of the archive, or those of one item, without their texts."""
         first: Where = {"kind": PASSAGE, "ordinal": 0}
         where = first if item_id is None else {**first, "item_id": item_id}
-        rows = await self.revisions.rows(where, REVISION_COLUMNS)
-        return metadata_from(self.scope, rows)
+        rows = await self.revisions.read_rows(where, REVISION_COLUMNS)
+        return parse_metadata(self.scope, rows)
 
-    async def archived_bases(self, at: int | None = None) -> frozenset[str]:
-        """Bases that are taken out of service."""
-        rows = await self.current.rows({"kind": BASE, "state": ARCHIVED}, ["base_id"], at)
+    async def list_archived_bases(self, at: int | None = None) -> frozenset[str]:
+        """List the bases that are archived."""
+        rows = await self.current.read_rows({"kind": BASE, "state": ARCHIVED}, ["base_id"], at)
         return frozenset(rows.column("base_id").to_pylist())
 
-    async def base_archived(self, base_id: str) -> bool:
-        """Whether a base is taken out of service; one without a row is not."""
+    async def is_base_archived(self, base_id: str) -> bool:
+        """Whether a base is archived; one without a row is not."""
         where: Where = {ROW_ADDRESS: [base_address(base_id)], "kind": BASE, "base_id": base_id, "state": ARCHIVED}
-        rows = await self.current.rows(where, ["base_id"])
+        rows = await self.current.read_rows(where, ["base_id"])
         return bool(rows.num_rows)
 
-    async def stored(self, addresses: Iterable[Address]) -> dict[str, StoredRevision]:
-        """Revisions of the archive by revision id; those that are not there are left out."""
+    async def read_revisions(self, addresses: Iterable[Address]) -> dict[str, StoredRevision]:
+        """Read revisions of the archive, by revision id; those that are not there are left out."""
         wanted = sorted(set(addresses))
         columns = [*REVISION_COLUMNS, *PASSAGE_COLUMNS, "vector"]
         found: dict[str, StoredRevision] = {}
         for first in range(0, len(wanted), _ADDRESSES):
             batch = wanted[first : first + _ADDRESSES]
-            rows = await self.revisions.rows({ROW_ADDRESS: [address.row_addresses for address in batch]}, columns)
-            found |= revisions_from(self.scope, rows)
+            rows = await self.revisions.read_rows({ROW_ADDRESS: [address.row_addresses for address in batch]}, columns)
+            found |= parse_revisions(self.scope, rows)
         known = {address.revision_id for address in wanted}
         return {revision: stored for revision, stored in found.items() if revision in known}
 
-    async def visible(self, head: ItemHead) -> StoredRevision:
-        """The current revision of a published item as `current` has it."""
+    async def read_visible_revision(self, head: ItemHead) -> StoredRevision:
+        """Read the current revision of a published item from `current`."""
         columns = ["revision_id", *PASSAGE_COLUMNS, "vector"]
         last = current_address(head.item_id, head.info.total_chars)
         addresses = range(current_address(head.item_id, 0), last + 1)
         where: Where = {"kind": PASSAGE, ROW_ADDRESS: [addresses], "revision_id": head.revision_id}
-        return revision_from_current(head, await self.current.rows(where, columns))
+        return parse_current_revision(head, await self.current.read_rows(where, columns))
 
-    async def current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:
-        """Ranges of the passages in `current` of a base or of the scope."""
-        rows = await self.current.rows(_of_base(PASSAGE, base_id), _RANGE_COLUMNS, at)
+    async def read_current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:
+        """Read the ranges of the passages in `current`, of a base or of the scope."""
+        rows = await self.current.read_rows(_build_where(PASSAGE, base_id), _RANGE_COLUMNS, at)
         return _group_ranges(rows)
 
-    async def archive_ranges(self) -> Ranges:
-        """Ranges of all passages in `revisions`."""
-        rows = await self.revisions.rows({"kind": PASSAGE}, _RANGE_COLUMNS)
+    async def read_archive_ranges(self) -> Ranges:
+        """Read the ranges of all passages in `revisions`."""
+        rows = await self.revisions.read_rows({"kind": PASSAGE}, _RANGE_COLUMNS)
         return _group_ranges(rows)
 
 
-def _of_base(kind: str, base_id: str | None) -> Where:
+def _build_where(kind: str, base_id: str | None) -> Where:
     return {"kind": kind} if base_id is None else {"kind": kind, "base_id": base_id}
 
 
@@ -180,11 +180,11 @@ class ScopeListing:
 
 
 async def find_scopes(store: Store) -> ScopeListing:
-    """Look at every table of the dataset; a scope with half of its pair counts."""
+    """Look at every table of the dataset; a scope with only one of its two tables counts."""
     scopes: set[Scope] = set()
     unknown: list[str] = []
-    for name in await store.names():
-        scope = await _scope_of(store, name)
+    for name in await store.list_tables():
+        scope = await _find_scope(store, name)
         if scope is not None:
             scopes.add(scope)
         elif name != MARKER_TABLE:
@@ -192,30 +192,30 @@ async def find_scopes(store: Store) -> ScopeListing:
     return ScopeListing(sorted(scopes), unknown)
 
 
-async def _scope_of(store: Store, name: str) -> Scope | None:
-    table = await store.open(name) if name.startswith(_TABLES) else None
+async def _find_scope(store: Store, name: str) -> Scope | None:
+    table = await store.open_table(name) if name.startswith(_TABLES) else None
     named = read_metadata(await table.schema()).get(META_SCOPE) if table else None
     scope = parse_scope(named) if named else None
     return scope if scope and name in (scope.current_table, scope.revisions_table) else None
 
 
 async def open_scope(store: Store, scope: Scope) -> ScopeTables | None:
-    """The tables of a scope, `None` where nothing was ever published to it.
+    """Open the tables of a scope; `None` where nothing was ever published to it.
 
     Raises `StorageUnavailableError` where one of the pair is missing.
     """
-    current, revisions = await store.open(scope.current_table), await store.open(scope.revisions_table)
+    current, revisions = await store.open_table(scope.current_table), await store.open_table(scope.revisions_table)
     if current is None:
-        # Tables are made in the other order, so that a scope is there only when both are.
+        # Tables are created in the other order, so that a scope exists only when both do.
         return None
     if revisions is None:
         msg = (
             f"The table {scope.revisions_table} of {scope.name} is missing. Run `knowledge doctor` to see what is left."
         )
         raise StorageUnavailableError(msg)
-    await _check(store, scope, current)
-    await _check(store, scope, revisions)
-    return _pair(store, scope, current, revisions)
+    await _check_schema(store, scope, current)
+    await _check_schema(store, scope, revisions)
+    return _build_tables(store, scope, current, revisions)
 
 
 async def require_scope(store: Store, scope: Scope) -> ScopeTables | None:
@@ -225,35 +225,33 @@ async def require_scope(store: Store, scope: Scope) -> ScopeTables | None:
 
 
 async def ensure_scope(store: Store, scope: Scope) -> ScopeTables:
-    """The tables of a scope, made with all their indexes where they are missing; completes a half-made pair."""
+    """Open the tables of a scope; create those that are missing, with all their indexes."""
     archive = revisions_schema(scope, store.model, store.dimensions)
-    revisions = await store.open(scope.revisions_table) or await store.create(scope.revisions_table, archive)
-    await _check(store, scope, revisions)
-    await ensure_indexes(revisions, REVISIONS_INDEXES)
+    revisions = await _ensure_table(store, scope, scope.revisions_table, archive, REVISIONS_INDEXES)
     visible = current_schema(scope, store.model, store.dimensions)
-    current = await store.open(scope.current_table) or await store.create(scope.current_table, visible)
-    await _check(store, scope, current)
-    await ensure_indexes(current, CURRENT_INDEXES)
-    return _pair(store, scope, current, revisions)
+    current = await _ensure_table(store, scope, scope.current_table, visible, CURRENT_INDEXES)
+    return _build_tables(store, scope, current, revisions)
 
 
-async def ensure_indexes(table: Table, columns: Sequence[str]) -> None:
-    """Build the indexes that are missing."""
-    present = (await table.health()).indexes
-    for column in columns:
+async def _ensure_table(store: Store, scope: Scope, name: str, schema: pa.Schema, indexes: Sequence[str]) -> Table:
+    table = await store.open_table(name) or await store.create_table(name, schema)
+    await _check_schema(store, scope, table)
+    present = (await table.read_health()).indexes
+    for column in indexes:
         if column not in present:
-            await table.index(column)
+            await table.create_index(column)
+    return table
 
 
-async def _check(store: Store, scope: Scope, table: Table) -> None:
+async def _check_schema(store: Store, scope: Scope, table: Table) -> None:
     schema = await table.schema()
-    marker.check(store, schema)
+    marker.check_schema(store, schema)
     if read_metadata(schema).get(META_SCOPE) != scope.name:
         msg = f"The table {table.name} does not belong to {scope.name}. Run `knowledge doctor`."
         raise StorageUnavailableError(msg)
 
 
-def _pair(store: Store, scope: Scope, current: Table, revisions: Table) -> ScopeTables:
+def _build_tables(store: Store, scope: Scope, current: Table, revisions: Table) -> ScopeTables:
     return ScopeTables(
         scope=scope,
         current=current,

@@ -1,4 +1,4 @@
-"""Which vector index a scope should have: none, one of the vectors as they are, or one of shortened vectors."""
+"""Choose a scope's vector index by its size: none, one of whole vectors, or one of quantized vectors."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ PARTITION_ROWS: Final = 4_096
 """Passages in one partition. All are probed, so more partitions only make more reads."""
 
 EXACT_BYTES: Final = 96 * 1024 * 1024
-"""Vectors up to here are indexed as they are, and searches are exact: they fit a reader's cache beside all else.
+"""Up to this size vectors are indexed whole, and searches are exact: they fit a reader's cache beside all else.
 
-More are shortened, and the best that a search finds among them are measured again by the whole vectors.
+Above it they are quantized, and the best candidates of a search are scored again by the whole vectors.
 """
 
 SHORT_BITS: Final = 2
-"""Of each number of a shortened vector, a sixteenth of a whole one. One alone loses more than refining finds again."""
+"""Bits for each number of a quantized vector, of 16 in a whole one. One bit loses more than scoring again recovers."""
 
 _NUMBER_BYTES: Final = 2
 _OUTGROWN: Final = 4
@@ -29,29 +29,29 @@ _OUTGROWN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class VectorIndex:
-    """A vector index as its name tells it: in how many partitions, and whether of the vectors as they are."""
+    """A vector index as its name describes it: the number of its partitions, and whether it has the whole vectors."""
 
     partitions: int
     exact: bool
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the index in its table."""
         return f"{EXACT_INDEX if self.exact else SHORT_INDEX}{self.partitions}"
 
-    def outgrown_by(self, wanted: VectorIndex) -> bool:
-        """Whether one for more vectors is wanted; one for fewer never is."""
+    def is_outgrown_by(self, wanted: VectorIndex) -> bool:
+        """Whether `wanted` is for more vectors; an index for fewer never replaces this one."""
         return (wanted.partitions, not wanted.exact) > (self.partitions, not self.exact)
 
 
-def index_named(name: str) -> VectorIndex | None:
-    """The index of that name; `None` where it is not one of these."""
+def parse_index_name(name: str) -> VectorIndex | None:
+    """Parse the name of an index; `None` where it is none of these."""
     prefix = next((each for each in (EXACT_INDEX, SHORT_INDEX) if name.startswith(each)), None)
     return VectorIndex(int(name.removeprefix(prefix)), prefix == EXACT_INDEX) if prefix else None
 
 
-def wanted_index(passages: int, dimensions: int) -> VectorIndex | None:
-    """The index for so many vectors; `None` where none pays."""
+def choose_index(passages: int, dimensions: int) -> VectorIndex | None:
+    """Choose the index for this number of vectors; `None` where an index does not pay."""
     if passages < INDEX_FROM:
         return None
     partitions = 1

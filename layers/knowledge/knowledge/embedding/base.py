@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Vectors = npt.NDArray[np.float32]
 
 _MINIMUM_NORM: Final = 1e-6
-"""A shorter vector has no direction: its cosine with anything is noise."""
+"""A shorter vector has no meaningful direction, and no meaningful cosine."""
 
 
 class EmbeddingProvider(Protocol):
@@ -42,7 +42,7 @@ class EmbeddingProvider(Protocol):
 
 @runtime_checkable
 class Remote(Protocol):
-    """What a provider offers besides if its model is reached over a network."""
+    """What a provider of a model on the network offers in addition."""
 
     def prepare(self) -> None:
         """Load what needs no connection."""

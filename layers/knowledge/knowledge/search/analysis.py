@@ -1,11 +1,11 @@
-"""Analysis: from a text or a query to terms, in one way for publishing and searching.
+"""Analysis of texts and queries into terms, the same for publishing and searching.
 
 Terms are joined by spaces into the `terms` column, which the full-text index splits at whitespace and nothing else,
 so that all decisions about words are made here:
 
 * compatibility forms are folded (full-width letters, ligatures), case and accents too;
-* words are stemmed in the language of the text; a query, whose language is unknown, carries the stems of all;
-* Chinese, Japanese and other unspaced scripts become overlapping pairs of characters, beside single Han characters;
+* words are stemmed in the language of the text; those of a query, whose language is unknown, in all languages;
+* Chinese, Japanese and other unspaced scripts become overlapping pairs of characters, besides single Han characters;
 * an identifier (`ERR_CONN_REFUSED`, `camelCase`, `HTTP/2`, `C++`) is indexed whole and in parts; a code with numbers,
   signs or capitals is searched for as a whole.
 """
@@ -30,14 +30,14 @@ _FALLBACK: Final = "en"
 """Stemmer for the spaced words in texts of other languages: in Japanese or Chinese they are mostly English."""
 
 MAX_QUERY_WORDS: Final = 256
-"""Words of one query that are searched for: estimating their frequencies costs the cube of their terms' number."""
+"""Most words of one query that are searched for: estimating their frequencies takes the cube of the number of terms."""
 
 _UNSPACED: Final = (
     r"\u3040-\u30ff\uff66-\uff9f"  # kana, full and half width
     r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 )
-# Accents may stand as marks of their own after their letters.
+# Accents may be separate marks after their letters.
 _LETTER: Final = rf"(?:(?![{_UNSPACED}])[\w\u0300-\u036f])"
 _TOKEN: Final = re.compile(
     rf"(?P<unspaced>[{_UNSPACED}々ー]+)"
@@ -73,7 +73,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedQuery:
-    """A query as the lexical side searches for it: the terms of each distinct word, and all terms, each once."""
+    """A query for the lexical side: the terms of each distinct word, and all terms, each once."""
 
     words: tuple[tuple[str, ...], ...]
     terms: tuple[str, ...]
@@ -88,8 +88,7 @@ def tokenize(text: str) -> Iterator[Token]:
 def analyze_text(text: str, language: str, split_compound: SplitCompound = lambda _word: ()) -> list[str]:
     """Terms of a text to be indexed, in order, repeats kept (they are the term frequencies).
 
-    `split_compound` gives the words that a compound is made of, none for any other word; their terms stand beside its
-    own.
+    `split_compound` gives the parts of a compound, none for any other word; their terms are added to its own.
     """
     languages = (language if language in STEMMERS else _FALLBACK,)
     return [term for token in tokenize(text) for term in _terms_with_parts(token, languages, split_compound)]
@@ -160,7 +159,7 @@ def _parts(whole: str) -> list[str]:
 
 
 def _is_code(whole: str) -> bool:
-    """Whether the parts say little: numbers beside letters, capitals joined by underscores, letters with a sign."""
+    """Whether the parts alone mean little: numbers with letters, capitals and underscores, letters with a sign."""
     return any(pattern.search(whole) for pattern in (_NUMBERED, _CONSTANT, _SIGNS))
 
 

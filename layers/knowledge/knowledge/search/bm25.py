@@ -1,4 +1,4 @@
-"""BM25 scores of different scopes on one scale, and how much the query could have scored.
+"""BM25 scores of different scopes on one scale, and the ideal score of the query.
 
 A BM25 score is a sum over terms of idf times a saturated frequency, and idf belongs to one table: an owner's perfect
 hit among ten notes scores far below a weak one among a team's thousands. So the pooled hits are scored again with
@@ -27,7 +27,7 @@ B: Final = 0.75
 """BM25's constants, as Lance's full-text index has them."""
 
 _RIDGE: Final = 0.002
-"""Pull of an estimated idf towards the counted one: terms that always co-occur cannot be distinguished by scores."""
+"""Weight of the counted idf in the estimate: terms that always co-occur cannot be distinguished by scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class RescoredPools:
     ideal_score: float
     """The score of a text that has each word of the query once."""
     cutoff_score: float
-    """What further passages may score that no pool holds; 0 where the pools are complete."""
+    """The highest score possible for a passage that no pool holds; 0 where the pools are complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ def count_terms(pool: CandidatePool, terms: Sequence[str]) -> TermCounts:
 
 
 def rescore(pools: Sequence[TermCounts], words: Sequence[Sequence[str]]) -> RescoredPools:
-    """Put pools in which the same query was counted on one scale; `words` has the terms of each of its words.
+    """Bring the scores of pools for the same query to one scale; `words` has the terms of each of its words.
 
-    With hits in one scope only they keep its own BM25, else all are scored again with common statistics.
+    Hits of a single scope keep its BM25 scores; otherwise all are scored again with common statistics.
     """
     statistics = _merge_statistics(pools)
     ideal = math.fsum(_word_weight(word, statistics) for word in words)
@@ -97,7 +97,8 @@ def rescore(pools: Sequence[TermCounts], words: Sequence[Sequence[str]]) -> Resc
         scores = tuple(tuple(hit.score for hit in each.pool.hits) for each in pools)
     else:
         scores = tuple(tuple(_bm25(hit, statistics) for hit in each.hits) for each in pools)
-    # A passage that a pool left out hardly scores more than the lowest in it; the highest of these holds for all pools.
+    # A passage outside a pool hardly scores more than the lowest in it; the highest of these bounds holds for all
+    # pools.
     cutoffs = (min(own) for each, own in zip(pools, scores, strict=True) if own and not each.pool.complete)
     return RescoredPools(scores, ideal, max(cutoffs, default=0.0))
 
@@ -108,7 +109,7 @@ def estimate_document_frequencies(
     """Document frequencies that explain the scores of an incomplete pool; at least those counted in it.
 
     Each hit's score is a linear function of the terms' idf, with its saturated frequencies as coefficients. Ridge
-    regression solves the pool for the idf, pulled towards the counted ones, and `_idf` turned around gives back
+    regression solves the pool for the idf, with the counted ones as a prior, and the inverse of `_idf` gives
 
         frequency = (passages + 1) * exp(-idf) - 0.5
     """
@@ -152,13 +153,13 @@ def _merge_statistics(pools: Sequence[TermCounts]) -> _Statistics:
     for each in pools:
         frequencies.update(each.document_frequencies)
     lengths = [hit.length for each in pools for hit in each.hits]
-    # The mean of the hits stands in for that of all passages, whose lengths would have to be read for it.
+    # The mean of the hits replaces that of all passages, whose lengths would have to be read.
     mean = sum(lengths) / len(lengths) if lengths else 1.0
     return _Statistics(max(1, sum(each.pool.passages for each in pools)), mean, frequencies)
 
 
 def _word_weight(word: Sequence[str], statistics: _Statistics) -> float:
-    # A word's terms are its stems in several languages: the one that the texts know speaks for it.
+    # A word's terms are its stems in several languages: those that occur in the texts count.
     known = [term for term in word if statistics.document_frequencies.get(term)]
     return max((statistics.idf(term) for term in known or word), default=0.0)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from knowledge.search.analysis import Token
 
 EXCERPT_CHARS: Final = 600
-"""Longest excerpt: enough to judge a hit by, short enough that 50 of them fit a model's context."""
+"""Longest excerpt: enough to judge a hit, short enough that 50 of them fit into a model's context."""
 
 _LANGUAGES: Final = tuple(STEMMERS)
 
@@ -73,7 +73,7 @@ def _find_densest(matches: Sequence[_Match], limit: int) -> tuple[int, int]:
 
 
 def _move_off_words(words: Sequence[Token], start: int, end: int) -> tuple[int, int]:
-    """Move both ends inwards off any word they cut; a word longer than the window is cut after all."""
+    """Move both ends inwards to word boundaries; a word longer than the window is cut."""
     for word in words:
         if not word.unspaced and word.start < start < word.end:
             start = word.end if word.end < end else start

@@ -1,10 +1,10 @@
 """Fusion, the second step of a search: from the candidates of both sides to ranked items. Values in, values out.
 
-A passage has what each side measured of it. Lexical scores must be comparable across scopes, which raw BM25 is not
-(see `bm25.py`). An item is represented by its best passage, and ranks count items.
+A passage has a raw score from each side that found it. Lexical scores must be comparable across scopes, which raw BM25
+is not (see `bm25.py`). An item is represented by its best passage, and ranks count items.
 
-Order is total: score, then item id. A passage at least as good as another on both sides is never below it, because
-every step is monotone in each side and equal scores share a rank.
+The order is total: score, then item id. A passage that is at least as good as another on both sides never ranks below
+it, because every step is monotone in each side and equal scores share a rank.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Scored = list[tuple[float, "Candidate"]]
 """Candidates with their fused scores."""
 
 RRF_K: Final = 60
-"""The customary constant of reciprocal rank fusion; results hardly depend on it between 20 and 100."""
+"""The usual constant of reciprocal rank fusion; results hardly depend on it between 20 and 100."""
 
 _RRF_MAXIMUM: Final = 2 / (RRF_K + 1)
-"""First on both sides."""
+"""The score of an item that is first on both sides."""
 
 _DEVIATIONS: Final = 4.5
-"""A pool's best usually lies so many standard deviations above its lowest; one further off counts for more."""
+"""A pool's best is usually at most so many standard deviations above its lowest; one further above counts more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One side's normalized scores (from 0, about 1 for a good best) and ranks of items, by raw score."""
+    """One side's normalized scores (0 to about 1) and ranks of items, by raw score."""
 
     normalized: Mapping[float, float]
     ranks: Mapping[float, int]
@@ -94,7 +94,7 @@ class _Side:
 
 
 def fuse(candidates: Sequence[ScopeCandidates], query: AnalyzedQuery, mode: Mode, alpha: float) -> list[Ranked]:
-    """Rank what both sides of all scopes found; a side that the mode does not ask has no say."""
+    """Rank what both sides of all scopes found; a side that the mode does not use is ignored."""
     pools = [scope.lexical for scope in candidates]
     rescored = rescore(pools, query.words)
     lexical = {
@@ -144,22 +144,22 @@ def _best_of_each_item(scored: Scored) -> Scored:
 
 
 def _lexical_side(found: ItemScores, bounds: LexicalBounds) -> _Side:
-    """BM25 has a natural zero, and a best that may be poor: `query coverage` says how near it comes to the ideal score.
+    """BM25 has a natural zero, but the best may be poor: the *query coverage* compares it with the ideal score.
 
         coverage   = sqrt(best / ideal)
         normalized = coverage * (score / best + (score - cutoff) / spread) / 2
 
-    The square root, because coverage in full would punish long questions, and without any a stray word would be a
-    perfect match. The mean of two shares, because each fails where the other holds: by its share in the best alone,
-    the last of a large pool of equals would count almost in full, and by its height above the cutoff alone, the
-    lowest hit of a small pool for nothing.
+    The square root, because full coverage would penalize long queries, and without coverage a single shared word would
+    be a perfect match. The mean of two values, because each alone fails in one case: by its share of the best, the last
+    of a large pool of near equals would get almost 1, and by its distance from the cutoff, the lowest hit of a small
+    pool would get 0.
     """
     raw = {score for _, score in found}
     best = max(raw, default=0.0)
     if best <= 0:
         return _Side(dict.fromkeys(raw, 1.0), _rank_items(found, raw))
     coverage = math.sqrt(best / max(best, bounds.ideal_score))
-    # Where nothing was cut off, what was not found scores nothing: both shares are the same.
+    # Where nothing was cut off, a passage that was not found scores 0: the share of the best counts alone.
     cut_off = bounds.cutoff_score > 0
     heights = _normalize(found, bounds.cutoff_score) if cut_off else {score: score / best for score in raw}
     normalized = {score: coverage * (max(score, 0.0) / best + max(heights[score], 0.0)) / 2 for score in raw}
@@ -167,22 +167,22 @@ def _lexical_side(found: ItemScores, bounds: LexicalBounds) -> _Side:
 
 
 def _semantic_side(found: ItemScores) -> _Side:
-    """Cosines have no zero of their own: only how they lie in this pool counts."""
+    """Cosines have no natural zero: only their distribution in this pool counts."""
     normalized = _normalize(found, min((score for _, score in found), default=0.0))
     return _Side(normalized, _rank_items(found, normalized))
 
 
 def _normalize(found: ItemScores, low: float) -> dict[float, float]:
-    """From 0 at `low` to about 1; beyond it for a best far ahead. Equal scores count in full."""
+    """From 0 at `low` to about 1, and above 1 for a best far ahead. Equal scores get 1."""
     scores = [score for _, score in found]
     spread = _spread(scores, low)
     return {score: (score - low) / spread if spread > 0 else 1.0 for score in set(scores)}
 
 
 def _spread(scores: Sequence[float], low: float) -> float:
-    """The band that a pool's scores fill: the range of a small pool, else so many standard deviations.
+    """The spread of a pool's scores: their range, at most `_DEVIATIONS` standard deviations.
 
-    Min-max normalization alone would let a single best far ahead press all others down to nothing.
+    With the range alone, a single best hit far ahead would reduce all others to almost 0.
     """
     if not scores:
         return 0.0

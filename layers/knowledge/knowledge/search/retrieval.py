@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     Side = Callable[[Sequence[str], int], Awaitable[list[Retrieved]]]
 
 POOL_DEPTH: Final = 128
-"""Passages that each side is first asked for; fixed, so that the first k results are the same for every k."""
+"""Passages that each side returns first; fixed, so that the first k results are the same for every k."""
 
 DEEPENING: Final = 4
-"""Growth of the depth while a few long items crowd the pool."""
+"""Growth of the depth while a few long items fill the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ScopeCandidates:
 def start_embedding(query: str, embed: Callable[[str], Vectors]) -> asyncio.Future[Vectors]:
     """Start to embed a query in a thread; the future raises `StorageUnavailableError` where the model fails.
 
-    Whoever starts it cancels it when the search has ended, whatever came of it.
+    The caller cancels it when the search has ended, successfully or not.
     """
     vector = asyncio.get_running_loop().run_in_executor(None, _embed, query, embed)
     # A search that fails first never awaits its vector; the loop would report an exception that nobody retrieved.
@@ -55,10 +55,10 @@ def start_embedding(query: str, embed: Callable[[str], Vectors]) -> asyncio.Futu
 async def retrieve(
     snapshots: Sequence[Snapshot], request: SearchRequest, query: AnalyzedQuery, vector: asyncio.Future[Vectors] | None
 ) -> list[ScopeCandidates]:
-    """Search all scopes side by side, on the sides that the request's mode asks; `vector` is `None` without semantics.
+    """Search all scopes in parallel, on the sides that the request's mode uses; `vector` may be `None` in lexical mode.
 
-    Any failure fails the whole search, because a part is not an answer. Raises `ResourceUnavailableError` where the
-    requested base is visible in no scope.
+    Any failure fails the whole search, because a partial answer would be wrong. Raises `ResourceUnavailableError` where
+    the requested base is visible in no scope.
     """
     found = await gather_all(_retrieve_from(snapshot, request, query, vector) for snapshot in snapshots)
     if request.base_id and not any(scope.base_visible for scope in found):
@@ -114,7 +114,7 @@ async def _search_semantic(
 
 
 async def _deepen(side: Side) -> tuple[Retrieved, ...]:
-    """Ask further, without the items already found, until there are enough items or no more passages."""
+    """Search again, without the items already found, until there are enough items or no more passages."""
     hits: list[Retrieved] = []
     items: set[str] = set()
     depth = POOL_DEPTH

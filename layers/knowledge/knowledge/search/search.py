@@ -34,7 +34,7 @@ async def search(
 ) -> SearchAnswer:
     """Answer a request over one snapshot of each scope that the caller may read and that has any knowledge.
 
-    `vector` is the query's, possibly still being made, and `None` where the request's mode has no semantic side.
+    `vector` is the query's, possibly still being computed, and `None` where the request's mode has no semantic side.
     """
     query = analyze_query(request.query)
     return await compose_answer(await retrieve(snapshots, request, query, vector), request, query)
@@ -43,7 +43,7 @@ async def search(
 async def compose_answer(
     candidates: Sequence[ScopeCandidates], request: SearchRequest, query: AnalyzedQuery
 ) -> SearchAnswer:
-    """Fuse and show what was retrieved; the request's mode may ask fewer sides than were searched."""
+    """Fuse and show what was retrieved; the request's mode may use fewer sides than were searched."""
     ranked = fuse(candidates, query, request.mode, request.alpha)
     hits = await show(candidates, ranked, query, request.max_results)
     return SearchAnswer(request.mode, request.alpha if request.mode == "hybrid" else None, tuple(hits))
@@ -79,7 +79,7 @@ def _by_passage(candidates: Sequence[ScopeCandidates]) -> dict[Passage, Retrieve
 
 
 async def _load(candidates: Sequence[ScopeCandidates], hits: Sequence[Retrieved]) -> Shown:
-    """Heads that readers may see, and the passages' texts, from all scopes side by side."""
+    """Heads of readable items, and the passages' texts, from all scopes in parallel."""
     by_scope = [(scope, [hit for hit in hits if hit.scope == scope.snapshot.scope]) for scope in candidates]
     parts = await gather_all(_load_from(scope, own) for scope, own in by_scope if own)
     heads = {item: head for part, _ in parts for item, head in part.items()}
@@ -99,7 +99,7 @@ def _hit(ranked: Ranked, retrieved: Retrieved, shown: Shown, terms: frozenset[st
     if head is None:
         return None
     if row is None:
-        # Retrieved from this very version, so it must be there.
+        # Retrieved from the same version, so it must exist.
         raise StorageUnavailableError
     if row.revision_id != head.revision.revision_id:
         return None

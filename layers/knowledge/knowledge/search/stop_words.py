@@ -1,7 +1,7 @@
 """Stop words: words that carry grammar and no topic, for the languages that a query is recognized by.
 
-Only queries are thinned, and only when a query holds at least three of one language's stop words: a question is
-recognized by its grammar, while keywords and headings such as `die hard` or `use of the cache` stay as they are.
+They are removed from queries only, and only if a query has at least three stop words of one language: a question is
+recognized by its grammar, while keywords and headings such as `die hard` or `use of the cache` keep all their words.
 Nothing stored depends on these lists. Spelling is folded (no accents, lower case).
 """
 
@@ -57,7 +57,7 @@ STOP_WORDS: Final[dict[str, frozenset[str]]] = {
 }
 
 SENTENCE_STOP_WORDS: Final = 3
-"""Stop words of one language in a query that make it a sentence of that language."""
+"""A query with so many stop words of one language is a sentence of that language."""
 
 
 def find_stop_words(words: Sequence[str]) -> frozenset[str]:

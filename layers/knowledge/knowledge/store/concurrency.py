@@ -1,4 +1,4 @@
-"""Running reads side by side without leaving any behind."""
+"""Run several reads in parallel, and leave none running."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ U = TypeVar("U")
 
 
 async def gather_all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run all, results in order; the first failure cancels the rest and is raised as itself, not in a group.
+    """Run all and return results in order; the first failure cancels the rest and is raised itself, not in a group.
 
-    Not `asyncio.TaskGroup`: before Python 3.13 it leaves the caller marked as being cancelled when a part fails, and a
+    Not `asyncio.TaskGroup`: before Python 3.13 it leaves the caller marked as being cancelled when a task fails, and a
     timeout around it then ends in a cancellation instead of a `TimeoutError`.
     """
     tasks = [asyncio.ensure_future(part) for part in work]
@@ -28,7 +28,7 @@ async def gather_all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 async def gather_pair(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
-    """Two of different types side by side, failing as `gather_all` does."""
+    """Run two of different types; fails as `gather_all` does."""
     results: list[Any] = await gather_all([first, second])
     return results[0], results[1]
 

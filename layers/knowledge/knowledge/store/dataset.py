@@ -45,7 +45,7 @@ class Dataset:
     async def run(
         self, scopes: Sequence[Scope], work: Callable[[list[Snapshot]], Awaitable[T]], *, searching: bool = False
     ) -> T:
-        """Do work on a snapshot of each scope that has tables; once more if a version was cleaned away meanwhile.
+        """Do work on a snapshot of each scope that has tables; again, once, if a version was removed meanwhile.
 
         With `searching`, small scopes are loaded into memory before the work begins.
         """
@@ -61,9 +61,9 @@ class Dataset:
         return next(iter(await self._snapshots([scope], searching=False)), None)
 
     async def _snapshots(self, scopes: Sequence[Scope], *, searching: bool) -> list[Snapshot]:
-        # One connection before everything that runs side by side: two would not share what they load.
+        # One connection before everything that runs in parallel: two would not share what they load.
         await self._tables.connect()
-        # The marker is checked beside the tables: what they say is not used if it turns out to be wrong.
+        # The marker is checked in parallel: what the tables return is not used if it turns out to be wrong.
         row_limit = cache_row_limit(len(scopes)) if searching else 0
         opening = gather_all(self._open_snapshot(scope, row_limit, searching=searching) for scope in scopes)
         _, found = await gather_pair(self.open(), opening)

@@ -1,12 +1,12 @@
 """Exceptions of the storage library, mapped in this one place.
 
 LanceDB raises `ValueError`, `RuntimeError` and `OSError` for the same kinds of faults, pyarrow its own classes. Two
-answers can be distinguished from an outage, by their text alone: a table that does not exist, and files of a version
-that was cleaned away.
+conditions are not outages, and only their messages tell: a table that does not exist, and files of a version that was
+removed.
 
-Everything else passes through, because it is a programming error and no outage: a retry would not help, and the log has
-to show it. That includes panics of the library, which arrive as `pyo3_async_runtimes.RustPanic`, and as
-`pyo3_runtime.PanicException`, a `BaseException` on purpose: what it leaves behind is not to be used again.
+Everything else passes through, because it is a programming error, not an outage: a retry would not help, and the log
+has to show it. That includes panics of the library, which arrive as `pyo3_async_runtimes.RustPanic`, and as
+`pyo3_runtime.PanicException`, a `BaseException` on purpose: the state that it leaves must not be used again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIBRARY_ERRORS: Final = (ValueError, RuntimeError, OSError, pa.ArrowException)
 
 _MISSING_TABLE: Final = re.compile(r"^Table '[^']*' was not found")
 _MISSING_FILE: Final = re.compile(r"not found", re.IGNORECASE)
-# A missing bucket also says "not found"; it is an outage, and reading again would not help.
+# A missing bucket also says "not found", but is an outage: reading again would not help.
 _MISSING_STORE: Final = re.compile(r"NoSuchBucket|bucket", re.IGNORECASE)
 
 
@@ -36,12 +36,12 @@ class MissingTableError(Exception):
 
 
 class StaleVersionError(StorageUnavailableError):
-    """The version being read was cleaned away; a fresh snapshot may succeed."""
+    """The version being read was removed; a new snapshot may succeed."""
 
 
 @contextmanager
 def storage_faults() -> Iterator[None]:
-    """Turn what the storage library raises into one of this module's errors or `StorageUnavailableError`."""
+    """Map what the storage library raises to one of this module's errors or `StorageUnavailableError`."""
     try:
         yield
     except KnowledgeError:

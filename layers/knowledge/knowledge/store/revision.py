@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 def is_readable(state: str, base_id: str, archived_bases: Collection[str]) -> bool:
     """Whether readers may see an item: it is published, and its base is active.
 
-    The rule of the whole product: search, reads and the publisher's checks all ask here. `archived_bases` are the ids
-    of the archived bases in the item's scope.
+    The product's most important rule: search, reads and the publisher's checks all use this function. `archived_bases`
+    are the ids of the archived bases in the item's scope.
     """
     return state == PUBLISHED and base_id not in archived_bases
 
 
 @dataclass(frozen=True, slots=True)
 class RevisionInfo:
-    """One revision of one item: its ids, and what is known of it besides its text.
+    """One revision of one item: its ids, and its metadata.
 
     Times are ISO 8601 in UTC, lengths count code points, `content_sha256` is the digest of the whole text.
     """

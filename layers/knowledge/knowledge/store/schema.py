@@ -66,14 +66,15 @@ _ITEM_METADATA: Final = (
 
 _BUCKET_BITS: Final = 16
 MAX_OFFSET: Final = BUCKET_CHARS * ((1 << _BUCKET_BITS) - 16)
-"""No text is as long. Addresses of larger offsets would run into those of other items."""
+"""No text is as long. Addresses of larger offsets would reach those of other items."""
 
 # Prefixes of vector index names; the number of partitions follows. Searches in short vectors have to be refined.
 EXACT_INDEX: Final = "vector_exact_"
 SHORT_INDEX: Final = "vector_short_"
 
 _DIGEST_CHARS: Final = 32
-# Lance detects two writers of one row only where the key is declared; without it racing publishers double an item.
+# Lance detects two writers of one row only where the key is declared; without it concurrent publishers would store an
+# item twice.
 _PRIMARY_KEY: Final = {"lance-schema:unenforced-primary-key": "true"}
 
 
@@ -183,7 +184,7 @@ def _content(dimensions: int) -> list[pa.Field]:
 
 
 def current_schema(scope: Scope, model: str, dimensions: int) -> pa.Schema:
-    """Arrow schema of a scope's `current` table. `terms` is the analysed text that the full-text index covers."""
+    """Arrow schema of a scope's `current` table. `terms` is the analyzed text that the full-text index covers."""
     state = [
         pa.field("state", pa.string()),
         pa.field("sequence", pa.int64()),

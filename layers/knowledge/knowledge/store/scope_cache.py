@@ -1,7 +1,7 @@
 """Small scopes in memory: everything that a search shows, read once for each version of the table.
 
-A scope of ten thousand passages is some ten megabytes. Reading it whole takes as many round trips as reading one row,
-and saves two of them and dozens of requests in every query that follows.
+A scope of ten thousand passages has about ten megabytes. Reading all of it takes as many round trips as reading one
+row, and saves two of them and dozens of requests in every later query.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from knowledge.store.snapshot import HitRows, ItemRows, Snapshot, TableSnapshot
 
 CALL_ROWS: Final = 100_000
-"""Rows that one call may load: for a caller with more scopes only smaller ones are, so that memory stays bounded."""
+"""Rows that one call may load: the limit of a scope falls with the number of scopes, so that memory stays bounded."""
 
 SCOPE_CACHE_BYTES: Final = 128 * 1024 * 1024
 """Size of all cached scopes of a process together; the least recently used go first."""
@@ -58,7 +58,7 @@ _ROW_ID: Final = "_rowid"
 
 
 def cache_row_limit(scopes: int) -> int:
-    """Largest number of rows with which each of so many scopes in one call is loaded."""
+    """Most rows of a scope that is loaded, in a call with so many scopes."""
     return min(SMALL_SCOPE_ROWS, CALL_ROWS // max(1, scopes))
 
 
@@ -136,7 +136,7 @@ def _base_ids(rows: pa.Table, kind: str, state: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class CachedSnapshot:
-    """A snapshot of a small scope: the tables are asked for row ids, for history and for the archive alone."""
+    """A snapshot of a small scope: only row ids, history and the archive are read from the tables."""
 
     tables: TableSnapshot
     cached: CachedScope
@@ -194,7 +194,7 @@ class CachedSnapshot:
 
 
 class CachedItems(CachedSnapshot):
-    """The snapshot of a read: it asks the table for archived bases, once for each handle, so that an outage shows."""
+    """The snapshot of a read: it reads archived bases from the table, once per handle, so that an outage is noticed."""
 
     __slots__ = ()
 
@@ -204,7 +204,7 @@ class CachedItems(CachedSnapshot):
 
 
 async def load_scope(tables: TableSnapshot) -> CachedScope:
-    """Load the rows of a scope into memory and its indexes into the library's cache, side by side."""
+    """Load the rows of a scope into memory and its indexes into the library's cache, in parallel."""
     rows, _ = await gather_pair(tables.read_all(COLUMNS), tables.load_indexes())
     return cache_rows(rows, tables.scope.name)
 
@@ -238,7 +238,7 @@ class ScopeCache:
         cached = await self._get(tables)
         if cached is None:
             cached = await load_scope(tables)
-            # The earlier version goes first: else room would be made for both.
+            # Drop the earlier version first, or space would be needed for both.
             self._entries.pop(tables.scope.current_table, None)
             self._entries[tables.scope.current_table] = _Entry(await tables.version(), cached)
         return CachedSnapshot(tables, cached)

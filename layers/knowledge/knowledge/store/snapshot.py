@@ -1,7 +1,7 @@
-"""One scope at one moment: every query that searches and reads send to its two tables.
+"""One scope at one version: all queries of its two tables that searches and reads make.
 
 A table for each scope is the first isolation layer; this is the second: a search filters on the scope too, and every
-row that comes back, from a search or by its address, is refused if it names another scope.
+row that is returned, by a search or by its address, is refused if it names another scope.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 SMALL_SCOPE_ROWS: Final = 20_000
-"""Scopes with more rows, counting heads and history, are queried row by row: they would take too long to load."""
+"""Scopes with more rows, heads and history included, are queried row by row: loading them would take too long."""
 
 ALL_PARTITIONS: Final = 100_000
-"""Probes of a vector query: all that there are, because fewer lose recall (6 % measured) and save little."""
+"""Partitions that a vector query searches: all, because fewer lose recall (6 % measured) and save little."""
 
 REFINE_FACTOR: Final = 2
-"""Candidates by shortened vectors for each that is asked for; all are measured again by their full vectors."""
+"""Candidates by quantized vectors for each one needed; all are ranked again by their full vectors."""
 
 LEXICAL_COLUMNS: Final = ("scope", "item_id", "start", "terms")
 SEMANTIC_COLUMNS: Final = ("scope", "item_id", "start")
-"""Columns of a candidate. Few, because each is a request of its own; the others are read for the hits alone."""
+"""Columns of a candidate. Few, because each is a separate request; the others are read only for the hits."""
 
 BM25: Final = "_score"
 DISTANCE: Final = "_distance"
-"""Columns in which the library returns what it measured."""
+"""Columns in which the library returns its scores and distances."""
 
 # Where a passage ends follows from its text.
 _PASSAGE_COLUMNS: Final = (METADATA_JSON, "text")
@@ -188,7 +188,7 @@ class TableSnapshot:
         await self._load_addresses()
         head, last = head_address(item_id), current_address(item_id, end)
         first = current_address(item_id, earliest_start(start))
-        # One query for all; at the beginning of a text the head is adjacent to it.
+        # One query for all: at the beginning of a text the head is adjacent.
         where = _between(head, last) if first == head + 1 else _between(first, last) | _between(head, head)
         if revision_id:
             where = where | (col(ROW_ADDRESS) == lit(history_address(item_id, revision_id)))

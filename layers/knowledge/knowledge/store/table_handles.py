@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from knowledge.store.lance import AsyncTable, Connection
 
 REFRESH_SECONDS: Final = 3.0
-"""Age at which a handle is replaced: together with the time of a call well below the 5 s promised for a publish."""
+"""Age at which a handle is replaced: with the time of a call well below the 5 s promised for a publish."""
 
 MAX_HANDLES: Final = 256
 """Handles kept: both tables of the most scopes that one call may span, twice over."""
@@ -34,7 +34,7 @@ MAX_HANDLES: Final = 256
 
 @dataclass(slots=True)
 class VersionFacts:
-    """Facts about one version of a `current` table, each asked for once: the handle stays at it, so they stay true."""
+    """Facts about one version of a `current` table, each read once: the handle stays at that version."""
 
     rows: int | None = None
     passages: int | None = None
@@ -62,7 +62,7 @@ class _Opened:
 
 
 class TableHandles:
-    """Opens the tables of one dataset for one embedding model, and keeps the handles for a while."""
+    """Opens the tables of one dataset for one embedding model, and keeps their handles for `REFRESH_SECONDS`."""
 
     def __init__(self, uri: str, model: str, dimensions: int, storage_options: Mapping[str, str] | None) -> None:
         self._uri = normalize_uri(uri)
@@ -140,7 +140,7 @@ class TableHandles:
                 table = await (await self.connect()).open_table(name)
                 schema = await table.schema()
         except MissingTableError:
-            # An emptied or moved dataset has no tables either, and must not pass for a scope without knowledge.
+            # A deleted or moved dataset has no tables either, and must not count as a scope without knowledge.
             await self.check_marker()
             return None
         metadata = read_metadata(schema)

@@ -11,7 +11,7 @@ from tests.architecture.source import Module, imported_names, module, own_module
 
 # Who may import whom among the project's own packages, a whole package or single modules of one. Server and publisher
 # never meet, and only the local gateway, which plays both the cloud's part and its client's, stands above them.
-ARROW: Final = {
+ALLOWED: Final = {
     "knowledge": {"knowledge"},
     "search_knowledge": {"search_knowledge", "knowledge", "native_loader"},
     "authorizer": {"authorizer", "knowledge.claims", "knowledge.text"},
@@ -29,9 +29,9 @@ ORDER: Final = {
     "publish_knowledge": ("passages", "sources", "embedding", "store", "publishing", "evaluation", "cli"),
 }
 LANCEDB_IMPORTERS: Final = {"knowledge.store.lance", "publish_knowledge.store.database"}
-# The ground of the core library: each of these imports from `knowledge` only what stands before it.
-GROUND: Final = ("knowledge.errors", "knowledge.scopes", "knowledge.store.schema")
-PURE: Final = {*GROUND, "knowledge.search.fusion"}
+# The foundation of the core library: each of these imports from `knowledge` only what stands before it.
+FOUNDATION: Final = ("knowledge.errors", "knowledge.scopes", "knowledge.store.schema")
+PURE: Final = {*FOUNDATION, "knowledge.search.fusion"}
 OUTSIDE: Final = {
     *("asyncio", "boto3", "botocore", "ctypes", "http", "io", "lance", "lancedb", "multiprocessing", "os", "pathlib"),
     *("requests", "shutil", "socket", "sqlite3", "subprocess", "tempfile", "threading", "urllib3"),
@@ -45,7 +45,7 @@ ENVIRONMENT: Final = {"environ", "environb", "getenv", "getenvb", "putenv", "uns
 
 
 def unknown_packages(modules: Iterable[Module]) -> list[str]:
-    return sorted({top(one.name) for one in modules} - set(ARROW))
+    return sorted({top(one.name) for one in modules} - set(ALLOWED))
 
 
 def upward_imports(modules: Iterable[Module]) -> list[str]:
@@ -53,7 +53,7 @@ def upward_imports(modules: Iterable[Module]) -> list[str]:
         f"{one.name} imports {name}"
         for one in modules
         for name in sorted(imported_names(one))
-        if top(name) in ARROW and not _is_allowed(name, ARROW.get(top(one.name), set()))
+        if top(name) in ALLOWED and not _is_allowed(name, ALLOWED.get(top(one.name), set()))
     ]
 
 
@@ -89,14 +89,14 @@ def impure_modules(modules: Iterable[Module]) -> list[str]:
     return [one.name for one in modules if one.name in PURE and (_reaches_outside(one) or _calls_open(one))]
 
 
-def ground_out_of_order(modules: Iterable[Module]) -> list[str]:
+def foundation_out_of_order(modules: Iterable[Module]) -> list[str]:
     known = {one.name: one for one in modules}
     return [
         f"{name} imports {other}"
-        for position, name in enumerate(GROUND)
+        for position, name in enumerate(FOUNDATION)
         if name in known
         for other in sorted(
-            imported_names(known[name]) & (set(known) - set(GROUND[:position]) - {"knowledge", "knowledge.store"})
+            imported_names(known[name]) & (set(known) - set(FOUNDATION[:position]) - {"knowledge", "knowledge.store"})
         )
     ]
 
@@ -147,11 +147,11 @@ def _reads_environment(one: Module) -> bool:
     )
 
 
-def test_every_package_has_its_place_on_the_arrow() -> None:
+def test_every_package_has_its_allowed_imports() -> None:
     assert unknown_packages(own_modules()) == []
 
 
-def test_a_package_without_a_place_is_caught() -> None:
+def test_a_package_without_allowed_imports_is_caught() -> None:
     assert unknown_packages([module("helpers.text", "")]) == ["helpers"]
 
 
@@ -161,7 +161,7 @@ def test_imports_run_one_way() -> None:
 
 def test_an_upward_import_is_caught_wherever_it_hides() -> None:
     core = module("knowledge.search.search", "def late():\n    import search_knowledge.app\n")
-    publisher = module("publish_knowledge.publishing.build", "from search_knowledge import tool\n")
+    publisher = module("publish_knowledge.publishing.plan", "from search_knowledge import tool\n")
     fine = module("local_gateway.demo", "import publish_knowledge, search_knowledge.app\n")
     copied = module("authorizer.claims", "from knowledge.claims import read_owner\n")
     assert upward_imports([module("authorizer.app", "import knowledge.scopes\n")]) == [
@@ -169,8 +169,8 @@ def test_an_upward_import_is_caught_wherever_it_hides() -> None:
     ]
     assert upward_imports([core, publisher, fine, copied]) == [
         "knowledge.search.search imports search_knowledge.app",
-        "publish_knowledge.publishing.build imports search_knowledge",
-        "publish_knowledge.publishing.build imports search_knowledge.tool",
+        "publish_knowledge.publishing.plan imports search_knowledge",
+        "publish_knowledge.publishing.plan imports search_knowledge.tool",
     ]
 
 
@@ -196,8 +196,8 @@ def test_lancedb_is_imported_in_one_module_of_each_side() -> None:
 
 def test_another_importer_of_lancedb_is_caught() -> None:
     allowed = module("knowledge.store.lance", "import lancedb\n")
-    stray = module("search_knowledge.tool", "from lancedb.table import Table\n")
-    assert lancedb_importers([allowed, stray]) == ["search_knowledge.tool"]
+    other = module("search_knowledge.tool", "from lancedb.table import Table\n")
+    assert lancedb_importers([allowed, other]) == ["search_knowledge.tool"]
 
 
 def test_the_pure_modules_open_nothing() -> None:
@@ -216,15 +216,15 @@ def test_a_pure_module_that_opens_something_is_caught() -> None:
     ]
 
 
-def test_the_ground_of_the_core_library_is_in_order() -> None:
-    assert ground_out_of_order(own_modules()) == []
+def test_the_foundation_of_the_core_library_is_in_order() -> None:
+    assert foundation_out_of_order(own_modules()) == []
 
 
-def test_ground_out_of_order_is_caught() -> None:
+def test_foundation_out_of_order_is_caught() -> None:
     errors = module("knowledge.errors", "from knowledge.store.schema import KINDS\n")
     schema = module("knowledge.store.schema", "from .. import errors, scopes\n")
     scopes = module("knowledge.scopes", "from knowledge.errors import KnowledgeError\n")
-    assert ground_out_of_order([errors, schema, scopes]) == ["knowledge.errors imports knowledge.store.schema"]
+    assert foundation_out_of_order([errors, schema, scopes]) == ["knowledge.errors imports knowledge.store.schema"]
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

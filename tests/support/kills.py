@@ -1,7 +1,7 @@
-"""Publishers that are killed: real processes, ended with SIGKILL just before one of their writes.
+"""Kill publishers: real processes, ended with SIGKILL just before one of their writes.
 
-On S3 the server ends them when the n-th write arrives, so that every write of the storage library is a point to die at.
-On disk the process ends itself before its n-th call of the library.
+On S3 the server kills the process when the n-th write arrives, so that every write of the storage library is tested. On
+disk the process kills itself before its n-th call of the library.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.support.datasets import ANA, Location, embedding, put
 T = TypeVar("T")
 
 DISK_BASE: Final = "notes"
-_PATIENCE: Final = 60.0
+_JOIN_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Task:
     draft: bool = False
 
 
-def task(where: Location, texts: Mapping[str, str], *, draft: bool = False) -> Task:
-    """A task for a process; everything must have been embedded in this process before."""
+def make_task(where: Location, texts: Mapping[str, str], *, draft: bool = False) -> Task:
+    """A task for a process; its texts must have been embedded in this process before."""
     return Task(where, texts, dict(embedding().known), draft)
 
 
-def dies_at_write(server: S3Server, work: Task, number: int) -> bool:
-    """Run a publisher and kill it before its n-th write reaches S3; false if it ended before that."""
-    process = _process(work, None)
+def kill_at_write(server: S3Server, work: Task, number: int) -> bool:
+    """Run a publisher and kill it before its n-th write reaches S3; false if it ended earlier."""
+    process = _make_process(work, None)
     left = number
 
     def hook(method: str, _path: str) -> int | None:
@@ -56,48 +56,48 @@ def dies_at_write(server: S3Server, work: Task, number: int) -> bool:
         return 503
 
     with server.hook_requests(hook):
-        return _killed(process)
+        return _run_until_killed(process)
 
 
-def dies_at_call(work: Task, number: int) -> bool:
-    """Run a publisher that kills itself before its n-th call of the storage library; false if it ended before that."""
-    return _killed(_process(work, number))
+def kill_at_call(work: Task, number: int) -> bool:
+    """Run a publisher that kills itself before its n-th call of the storage library; false if it ended earlier."""
+    return _run_until_killed(_make_process(work, number))
 
 
 def publish_and_die(work: Task, number: int | None) -> None:
-    """What the process does."""
+    """Publish in the process, killing it before a call if a number is given."""
     embedding().known.update(work.vectors)
     if number is not None:
-        _die_before_call(number)
+        _kill_before_call(number)
     asyncio.run(put(work.where, ANA, DISK_BASE, work.texts, draft=work.draft))
 
 
-def _die_before_call(number: int) -> None:
-    alive, calls = RetryingCaller.run, 0
+def _kill_before_call(number: int) -> None:
+    original, calls = RetryingCaller.run, 0
 
     async def run(self: RetryingCaller, call: Callable[[], Awaitable[T]]) -> T:
         nonlocal calls
         calls += 1
         if calls == number:
             os.kill(os.getpid(), signal.SIGKILL)
-        return await alive(self, call)
+        return await original(self, call)
 
     RetryingCaller.run = run  # type: ignore[method-assign] # in a process that is about to end
 
 
-def _process(work: Task, number: int | None) -> ForkServerProcess:
-    return _context().Process(target=publish_and_die, args=(work, number))
+def _make_process(work: Task, number: int | None) -> ForkServerProcess:
+    return _forkserver().Process(target=publish_and_die, args=(work, number))
 
 
-def _context() -> ForkServerContext:
+def _forkserver() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     # Imported once: a process then starts in milliseconds.
-    context.set_forkserver_preload(["tests.support.faults"])
+    context.set_forkserver_preload(["tests.support.kills"])
     return context
 
 
-def _killed(process: ForkServerProcess) -> bool:
+def _run_until_killed(process: ForkServerProcess) -> bool:
     process.start()
-    process.join(_PATIENCE)
+    process.join(_JOIN_SECONDS)
     assert process.exitcode in (0, -signal.SIGKILL), process.exitcode
     return process.exitcode != 0

@@ -1,4 +1,4 @@
-"""The server's entry for tests: events, messages of both eras, and the real MCP client in process."""
+"""Calls of the function for tests: events, messages of both eras, and the real MCP client in process."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 
+from knowledge.embedding.providers import LOCAL_SMALL
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.tool_definition import NAME, output_schema
+from tests.support.datasets import embedding
 
 Json = dict[str, Any]
 Era = Literal["legacy", "auto"]
@@ -46,9 +48,10 @@ class Context:
 
 
 def switched_on(uri: str = "", **settings: Any) -> Handler:  # noqa: ANN401 - fields of `Settings`
-    """A handler whose switch is on, with the small embedding model; its log goes nowhere."""
-    usual: Json = {"uri": uri, "embedding": "local-small", "runtime_switch": "on"}
-    return Handler(Settings(**(usual | settings)), logger())
+    """A handler whose switch is on, with the small embedding model of this process; its log goes nowhere."""
+    usual: Json = {"uri": uri, "embedding": LOCAL_SMALL, "runtime_switch": "on"}
+    given = Settings(**(usual | settings))
+    return Handler(given, logger(), embedding() if given.embedding == LOCAL_SMALL else None)
 
 
 def logger(stream: StringIO | None = None) -> Logger:
