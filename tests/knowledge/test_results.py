@@ -115,3 +115,14 @@ def test_any_id_makes_a_reference_that_can_be_written() -> None:
     hit = replace(HIT, revision=replace(INFO, base_id="§?#", item_id=lone, revision_id="a b")).as_dict()
     assert hit["reference"] == "knowledge://%C2%A7%3F%23/%3F@a%20b#char=1180,1190"
     assert json.dumps(hit)
+
+
+def test_a_citation_and_a_locator_are_one_line_that_obeys_no_control_and_the_rest_is_exact() -> None:
+    title, uri, heading = "Red \x1b[31m\nTwo", "docs/a\u202eb\n.md", "Install > \x07Linux"
+    hit = replace(HIT, revision=replace(INFO, title=title, source_uri=uri), locator=heading).as_dict()
+    assert (hit["title"], hit["source"]["uri"]) == (title, uri)
+    assert hit["locator"] == r"Install > \x07Linux"
+    assert hit["source"]["citation"] == r"Red \x1b[31m\nTwo, section “Install > \x07Linux” (docs/a\u202eb\n.md)"
+    window = ReadAnswer(replace(INFO, title=title), True, "a\x1b\r\n", heading, 0, 4).as_dict()  # noqa: FBT003 - as above
+    assert (window["content"], window["locator"]) == ("a\x1b\r\n", r"Install > \x07Linux")
+    assert window["source"]["citation"] == r"Red \x1b[31m\nTwo, section “Install > \x07Linux” (docs/install.md)"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from knowledge.labels import make_visible
+
 if TYPE_CHECKING:
     from knowledge.store.revision import RevisionInfo
 
@@ -51,7 +53,7 @@ class SearchHit:
             **_identity(self.revision),
             "excerpt": self.excerpt,
             "excerpt_offset": self.excerpt_offset,
-            "locator": self.locator,
+            "locator": make_visible(self.locator),
             "source": _source(self.revision, self.locator),
             "reference": _reference(self.revision, self.excerpt_offset, end),
             "scores": self.scores.as_dict(),
@@ -102,7 +104,7 @@ class ReadAnswer:
             **_identity(self.revision),
             "is_current": self.is_current,
             "content": self.content,
-            "locator": self.locator,
+            "locator": make_visible(self.locator),
             "source": _source(self.revision, self.locator),
             "reference": _reference(self.revision, self.offset, end),
             "content_offset": self.offset,
@@ -133,7 +135,7 @@ def _source(info: RevisionInfo, locator: str) -> dict[str, str]:
     """Where the text comes from, and a citation that a person can follow."""
     section = f", section “{locator}”" if locator else ""
     citation = f"{info.title}{section} ({info.source_uri})"
-    return {"type": info.source_type, "uri": info.source_uri, "citation": citation}
+    return {"type": info.source_type, "uri": info.source_uri, "citation": make_visible(citation)}
 
 
 def _reference(info: RevisionInfo, start: int, end: int) -> str:
