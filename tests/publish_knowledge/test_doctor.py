@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from knowledge.errors import StorageUnavailableError
+from knowledge.scopes import Scope
 from knowledge.store.schema import HISTORY, MARKER_TABLE, PASSAGE, current_schema, head_address
+from publish_knowledge import doctor
 from publish_knowledge.doctor import examine, repair
-from publish_knowledge.publishing.lifecycle import archive_item
+from publish_knowledge.publishing.consistency import fill_passages
+from publish_knowledge.publishing.lifecycle import archive_item, purge_scope
 from publish_knowledge.store.arrow_rows import build_base_rows
 from publish_knowledge.store.database import Store
+from publish_knowledge.store.records import ItemHead
 from publish_knowledge.store.scope_tables import ScopeTables, address_of, ensure_scope, open_scope
-from tests.support.datasets import ANA, BEN, Location, embedding, item, put, run_in_store
+from tests.support.datasets import ANA, BEN, SUPPORT, Location, embedding, item, put, run_in_store
 from tests.support.reading import read_text
 
 RIVER = "# Rivers\n\n" + "The river carries boats to the harbour. " * 60
@@ -249,5 +254,86 @@ def test_a_scope_with_one_table_is_completed_by_the_next_publish(folder: Locatio
         await publish_two_items(folder)
         assert await read_text(folder, ANA, A_ID) == RIVER
         assert await codes(folder) == []
+
+    asyncio.run(story())
+
+
+def lose_data(where: Location, scope: Scope) -> None:
+    """Remove the data files of a scope's `current` table, as a purge beside an older publisher did."""
+    shutil.rmtree(Path(where.uri) / f"{scope.current_table}.lance" / "data")
+
+
+def lose_archive_too(where: Location, scope: Scope) -> None:
+    """Leave one of the two tables, and nothing of its data."""
+    lose_data(where, scope)
+    shutil.rmtree(Path(where.uri) / f"{scope.revisions_table}.lance")
+
+
+def damage_manifests(where: Location, scope: Scope) -> None:
+    """Leave manifests that cannot be parsed."""
+    for file in (Path(where.uri) / f"{scope.current_table}.lance" / "_versions").glob("*.manifest"):
+        file.write_bytes(b"not a manifest")
+
+
+def damage_data(where: Location, scope: Scope) -> None:
+    """Leave data files that cannot be parsed."""
+    for file in (Path(where.uri) / f"{scope.current_table}.lance" / "data").iterdir():
+        file.write_bytes(b"not data")
+
+
+@pytest.mark.parametrize("damage_files", [lose_data, lose_archive_too, damage_manifests, damage_data])
+def test_a_scope_that_cannot_be_repaired_is_said_to_be_so_and_the_others_are_repaired(
+    folder: Location, damage_files: Callable[[Location, Scope], None]
+) -> None:
+    async def story() -> None:
+        await publish_two_items(folder)
+        for scope in (BEN, SUPPORT):
+            await put(folder, scope, "notes", {"a.md": RIVER})
+        # Names decide the order of scopes: one is before the damaged one, one after it.
+        damage_files(folder, BEN)
+        await inflict(without_passages, folder)
+        async with folder.store() as store:
+            tables = await ensure_scope(store, SUPPORT)
+            await tables.current.delete({"kind": PASSAGE})
+        found = await run_in_store(folder, examine)
+        assert {finding.repairable for finding in found if "missing-passages" in finding.code} == {True}
+        broken = [finding for finding in found if finding.code != "missing-passages"]
+        assert [finding.repairable for finding in broken] == [False] * len(broken)
+        assert len(broken) >= 1
+        assert await run_in_store(folder, repair) == tuple(broken)
+        assert await read_text(folder, ANA, A_ID) == RIVER
+        assert await read_text(folder, SUPPORT, item(SUPPORT, "notes", "a.md")) == RIVER
+        # What the finding advises helps.
+        await run_in_store(folder, purge_scope, BEN)
+        await put(folder, BEN, "notes", {"a.md": RIVER})
+        assert await codes(folder) == []
+
+    asyncio.run(story())
+
+
+def test_a_repair_that_fails_is_reported_and_the_others_are_repaired(
+    folder: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story() -> None:
+        await publish_two_items(folder)
+        await put(folder, BEN, "notes", {"a.md": RIVER})
+        await inflict(without_passages, folder)
+        async with folder.store() as store:
+            tables = await ensure_scope(store, BEN)
+            await tables.current.delete({"kind": PASSAGE})
+
+        async def fail(tables: ScopeTables, heads: Iterable[ItemHead]) -> None:
+            if tables.scope == BEN:
+                raise StorageUnavailableError("The text is not stored in full.")
+            await fill_passages(tables, heads)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(doctor, "fill_passages", fail)
+            left = await run_in_store(folder, repair)
+        assert {finding.where for finding in left} == {BEN.name}
+        assert {finding.repairable for finding in left} == {False}
+        assert left[-1].code == "repair-failed"
+        assert left[-1].detail == "The text is not stored in full."
+        assert await read_text(folder, ANA, A_ID) == RIVER
 
     asyncio.run(story())

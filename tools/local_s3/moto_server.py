@@ -47,6 +47,9 @@ class Request:
 Hook = Callable[[str, str], int | None]
 """Called with method and path before a request is served; a status that it returns is sent instead of serving it."""
 
+Gate = Callable[[str, str], None]
+"""Called as a hook is, but may block: other requests are served meanwhile."""
+
 
 class Recorder:
     """A WSGI application around moto's.
@@ -59,10 +62,13 @@ class Recorder:
         self._lock = threading.Lock()
         self.log: list[Request] = []
         self.hook: Hook | None = None
+        self.gate: Gate | None = None
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve a request, or send what the hook returns, and log it."""
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        if self.gate:
+            self.gate(method, path)
         with self._lock:
             injected = self.hook(method, path) if self.hook else None
             if injected is None:
@@ -155,6 +161,15 @@ class S3Server(ThreadedMotoServer):
             yield
         finally:
             self.recorder.hook = None
+
+    @contextmanager
+    def hold_requests(self, gate: Gate) -> Iterator[None]:
+        """Call a gate before each request of a block; it may block to hold a request back."""
+        self.recorder.gate = gate
+        try:
+            yield
+        finally:
+            self.recorder.gate = None
 
     @contextmanager
     def answer_with(self, status: int) -> Iterator[None]:

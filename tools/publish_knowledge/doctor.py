@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from knowledge.errors import DatasetMismatchError, KnowledgeError
+from knowledge.errors import DatasetMismatchError, KnowledgeError, StorageUnavailableError
 from knowledge.scopes import Scope
+from knowledge.store.faults import MissingTableError
 from knowledge.store.schema import ARCHIVED, DRAFT, MARKER_TABLE, marker_schema
 from publish_knowledge.maintenance import MAX_UNINDEXED, optimize_tables
 from publish_knowledge.publishing.consistency import ScopeSurvey, fill_passages, remove_passages, survey_scope
 from publish_knowledge.publishing.lifecycle import archive_items
 from publish_knowledge.store import marker
 from publish_knowledge.store.arrow_rows import build_archive_rows, build_head_rows
+from publish_knowledge.store.purges import digest_of, find_digest, purge_tables, read_records
 from publish_knowledge.store.records import ItemHead, StoredMetadata
 from publish_knowledge.store.scope_tables import (
     CURRENT_INDEXES,
@@ -21,6 +23,7 @@ from publish_knowledge.store.scope_tables import (
     ScopeTables,
     ensure_scope,
     find_scopes,
+    has_leftovers,
     open_scope,
 )
 
@@ -44,24 +47,69 @@ async def examine(store: Store) -> tuple[Finding, ...]:
     if found and not found[0].repairable:
         return tuple(found)
     listing = await find_scopes(store)
+    purged = await _find_unfinished_purges(store)
+    names = {scope.current_table: scope.name for scope in listing.scopes}
+    found += [_describe_purge(digest, detail, names) for digest, detail in purged.items()]
     detail = "This table does not belong to the dataset, or does not say to which scope it belongs."
-    found += [Finding("strange-table", name, detail, repairable=False) for name in listing.unknown_tables]
+    unknown = [name for name in listing.unknown_tables if find_digest(name) not in purged]
+    found += [Finding("strange-table", name, detail, repairable=False) for name in unknown]
     for scope in listing.scopes:
-        found += await _examine_scope(store, scope)
+        if digest_of(scope) not in purged:
+            found += await _examine_scope(store, scope)
     return tuple(found)
 
 
 async def repair(store: Store) -> tuple[Finding, ...]:
-    """Repair what can be repaired; returns what `examine` still finds afterwards."""
+    """Repair what can be repaired; returns what `examine` still finds afterwards.
+
+    A scope whose repair fails does not keep the others from theirs. What is left of it is not repairable, and a finding
+    `repair-failed` has the reason.
+    """
     found = await _examine_marker(store)
     if found and not found[0].repairable:
         return tuple(found)
     if found:
         await store.create_table(MARKER_TABLE, marker_schema(store.model, store.dimensions, marker.current_time()))
+    for digest in await _find_unfinished_purges(store):
+        await purge_tables(store, digest)
+    failed = dict([pair async for pair in _repair_scopes(store)])
+    left = await examine(store)
+    again = [replace(finding, repairable=False) if finding.where in failed else finding for finding in left]
+    return (*again, *(Finding("repair-failed", name, reason, repairable=False) for name, reason in failed.items()))
+
+
+async def _repair_scopes(store: Store) -> AsyncIterator[tuple[str, str]]:
+    """Repair scope by scope; yield the name of each whose repair fails, and the reason."""
     for scope in (await find_scopes(store)).scopes:
-        if await _examine_scope(store, scope):
-            await _repair_scope(store, scope)
-    return await examine(store)
+        findings = await _examine_scope(store, scope)
+        if any(finding.repairable for finding in findings):
+            try:
+                await _repair_scope(store, scope)
+            except (KnowledgeError, MissingTableError) as error:
+                await _require_store(store)
+                yield scope.name, str(error) or "The scope was changed meanwhile."
+
+
+async def _require_store(store: Store) -> None:
+    """Raise where not one scope but the whole store cannot be reached."""
+    await store.list_tables()
+    await _examine_marker(store)
+
+
+async def _find_unfinished_purges(store: Store) -> dict[str, str]:
+    """Find the scopes of which a purge, or a writer that it overtook, left something: digests and what was found."""
+    found: dict[str, str] = {}
+    for digest, record in sorted((await read_records(store)).items()):
+        if record.unfinished:
+            found[digest] = "A purge was interrupted or is still running; until it ends, nothing is published here."
+        elif await has_leftovers(store, digest, record):
+            found[digest] = "Files of a publish that was killed while its owner or team was being purged."
+    return found
+
+
+def _describe_purge(digest: str, detail: str, names: Mapping[str, str]) -> Finding:
+    table = f"current_{digest}"
+    return Finding("unfinished-purge", names.get(table, table), detail, repairable=True)
 
 
 async def _examine_marker(store: Store) -> list[Finding]:
@@ -77,18 +125,42 @@ async def _examine_marker(store: Store) -> list[Finding]:
 
 
 async def _examine_scope(store: Store, scope: Scope) -> list[Finding]:
+    try:
+        return await _examine_tables(store, scope)
+    except (StorageUnavailableError, MissingTableError):
+        await _require_store(store)
+        detail = (
+            "Files are missing or damaged, so that it can be neither read nor repaired. Restore a backup, or purge "
+            "this owner or team and publish its sources again."
+        )
+        return [Finding("unreadable-table", scope.name, detail, repairable=False)]
+
+
+async def _examine_tables(store: Store, scope: Scope) -> list[Finding]:
     names = await store.list_tables()
-    missing = [name for name in (scope.current_table, scope.revisions_table) if name not in names]
+    pair = (scope.current_table, scope.revisions_table)
+    missing = [name for name in pair if name not in names]
     if missing:
+        for name in {*pair} - {*missing}:
+            await _read_all_keys(store, name)
         detail = f"The table {missing[0]} is missing. If the scope was being purged, purge it again."
         return [Finding("missing-twin", scope.name, detail, repairable=True)]
     try:
         tables = await open_scope(store, scope)
     except KnowledgeError as error:
+        if error.__cause__ is not None:  # a fault of the store
+            raise
         return [Finding("wrong-schema", scope.name, error.message, repairable=False)]
     if tables is None:  # pragma: no cover - dropped since its name was listed
         return []
     return [*await _examine_indexes(tables), *_examine_rows(await survey_scope(tables))]
+
+
+async def _read_all_keys(store: Store, name: str) -> None:
+    """Raise where the files of a table are not all there."""
+    table = await store.open_table(name)
+    if table is not None:
+        await table.read_column("key")
 
 
 async def _examine_indexes(tables: ScopeTables) -> list[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from knowledge.errors import InvalidRequestError, StorageUnavailableError
 from knowledge.scopes import Scope
@@ -13,14 +13,12 @@ from publish_knowledge.publishing.catalog import require_item
 from publish_knowledge.publishing.consistency import ROUNDS, fill_passages, reconcile
 from publish_knowledge.store import marker
 from publish_knowledge.store.arrow_rows import build_base_rows
+from publish_knowledge.store.purges import digest_of, purge_tables
 from publish_knowledge.store.records import ItemHead
 from publish_knowledge.store.scope_tables import ScopeTables, require_scope
 
 if TYPE_CHECKING:
     from publish_knowledge.store.database import Store
-
-_PURGE_ROUNDS: Final = 3
-"""Attempts to drop both tables: after each, a running publisher may have created one again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +108,12 @@ async def restore_base(store: Store, scope: Scope, base_id: str) -> LifecycleRep
 
 
 async def purge_scope(store: Store, scope: Scope) -> LifecycleReport:
-    """Remove both tables of a scope, and with them every text in it, permanently."""
+    """Remove both tables of a scope, and with them every text in it, permanently.
+
+    A publisher that runs meanwhile fails, and removes what it may have written after the tables were dropped.
+    """
     await marker.require_dataset(store)
-    pair = (scope.current_table, scope.revisions_table)
-    found = {*pair} & {*await store.list_tables()}
-    for _ in range(_PURGE_ROUNDS):
-        for name in pair:
-            await store.drop_table(name)
-        # A running publisher may have created a table again.
-        if not {*pair} & {*await store.list_tables()}:
-            return LifecycleReport(changed=bool(found))
-    msg = f"Something keeps writing to {scope.name}. Stop its publishers, then run the same command again."
-    raise StorageUnavailableError(msg)
+    return LifecycleReport(changed=await purge_tables(store, digest_of(scope)))
 
 
 async def _list_published(tables: ScopeTables | None, scope: Scope, base_id: str) -> tuple[str, ...]:

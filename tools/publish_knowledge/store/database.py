@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import reduce
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar, cast
+from typing import Any, Final, Protocol, Self, TypeVar, cast
 
 import lancedb
 import pyarrow as pa
@@ -18,6 +18,7 @@ from lancedb import AsyncConnection, AsyncTable
 from lancedb.expr import Expr, col, lit
 from lancedb.index import FTS, Bitmap, BTree, IvfFlat, IvfRq
 
+from knowledge.errors import StorageUnavailableError
 from knowledge.store.faults import MissingTableError
 from knowledge.store.options import can_connect, is_local, normalize_uri
 from knowledge.store.schema import ROW_ADDRESS
@@ -69,6 +70,16 @@ class Health:
         return max((index.unindexed_rows for index in self.indexes.values()), default=0)
 
 
+class WriteGuard(Protocol):
+    """Decides whether a writer may still write; both methods raise where it may not."""
+
+    async def check(self) -> None:
+        """Check before a write, or after a read that failed."""
+
+    async def check_after_write(self) -> None:
+        """Check after a write, even one that failed, and remove what it may have left."""
+
+
 class Store:
     """One dataset at one URI, for one embedding model. Connects at the first call."""
 
@@ -96,17 +107,17 @@ class Store:
         """List the names of all tables, sorted; none for a path that does not exist."""
         return tuple(sorted(await self._caller.run(self._fetch_table_names))) if can_connect(self.uri) else ()
 
-    async def open_table(self, name: str) -> Table | None:
+    async def open_table(self, name: str, guard: WriteGuard | None = None) -> Table | None:
         """Open a table at its latest version; `None` if there is none of that name."""
         try:
-            return await self._open_latest(name) if can_connect(self.uri) else None
+            return await self._open_latest(name, guard) if can_connect(self.uri) else None
         except MissingTableError:
             return None
 
-    async def create_table(self, name: str, schema: pa.Schema) -> Table:
+    async def create_table(self, name: str, schema: pa.Schema, guard: WriteGuard | None = None) -> Table:
         """Create an empty table, or open the one that another writer has just created."""
-        await self._caller.run(lambda: self._create_table(name, schema))
-        return await self._open_latest(name)
+        await _run_guarded(self._caller, guard, lambda: self._create_table(name, schema))
+        return await self._open_latest(name, guard)
 
     async def drop_table(self, name: str) -> None:
         """Remove a table and its files, if it exists."""
@@ -115,8 +126,9 @@ class Store:
         except MissingTableError:
             return
 
-    async def _open_latest(self, name: str) -> Table:
-        return Table(name, self._caller, await self._caller.run(lambda: self._open_table(name)), self._open_table)
+    async def _open_latest(self, name: str, guard: WriteGuard | None) -> Table:
+        handle = await self._caller.run(lambda: self._open_table(name))
+        return Table(name, self._caller, handle, self._open_table, guard)
 
     async def _connect(self) -> AsyncConnection:
         if self._connection is None:
@@ -146,12 +158,18 @@ class Table:
     """One table, always read and written at its latest version unless another is named."""
 
     def __init__(
-        self, name: str, caller: RetryingCaller, handle: AsyncTable, open_table: Callable[[str], Awaitable[AsyncTable]]
+        self,
+        name: str,
+        caller: RetryingCaller,
+        handle: AsyncTable,
+        open_table: Callable[[str], Awaitable[AsyncTable]],
+        guard: WriteGuard | None = None,
     ) -> None:
         self.name = name
         self._caller = caller
         self._handle = handle
         self._open_table = open_table
+        self._guard = guard
 
     async def schema(self) -> pa.Schema:
         """Arrow schema, metadata included."""
@@ -166,6 +184,11 @@ class Table:
         return await self._run(
             lambda table: table.query().where(_build_filter(where)).select([*columns]).to_arrow(), at
         )
+
+    async def read_column(self, name: str) -> list[Any]:
+        """Read one column of all rows."""
+        rows = await self._run(lambda table: table.query().select([name]).to_arrow())
+        return [*rows.column(name).to_pylist()]
 
     async def count_rows(self, where: Where) -> int:
         """Count the rows of the latest version."""
@@ -202,7 +225,7 @@ class Table:
 
     async def delete(self, where: Where) -> None:
         """Remove rows in one commit."""
-        await self._run(lambda table: table.delete(_build_filter(where).to_sql()))
+        await self._write(lambda table: table.delete(_build_filter(where).to_sql()))
 
     async def create_index(self, column: str) -> None:
         """Build the index that suits a column, unless another writer has."""
@@ -211,7 +234,7 @@ class Table:
             if all(column not in index.columns for index in await table.list_indices()):
                 await table.create_index(column, config=_scalar_index(column))
 
-        await self._run(once)
+        await self._write(once)
 
     async def create_vector_index(self, index: VectorIndex) -> None:
         """Build a vector index for cosine distance."""
@@ -221,15 +244,15 @@ class Table:
             if index.exact
             else IvfRq(distance_type="cosine", num_partitions=partitions, num_bits=SHORT_BITS)
         )
-        await self._run(lambda table: table.create_index("vector", config=config, name=index.name))
+        await self._write(lambda table: table.create_index("vector", config=config, name=index.name))
 
     async def drop_index(self, name: str) -> None:
         """Remove an index by its name."""
-        await self._run(lambda table: table.drop_index(name))
+        await self._write(lambda table: table.drop_index(name))
 
     async def optimize(self) -> None:
         """Compact small fragments, update indexes, and remove versions older than `KEEP_VERSIONS`."""
-        await self._run(lambda table: table.optimize(cleanup_older_than=KEEP_VERSIONS))
+        await self._write(lambda table: table.optimize(cleanup_older_than=KEEP_VERSIONS))
 
     async def read_health(self) -> Health:
         """Count the fragments, and describe the index of each indexed column."""
@@ -241,13 +264,24 @@ class Table:
             made = await builder(table).execute(rows, on_bad_vectors="null", timeout=MERGE_TIMEOUT)
             return MergeResult(made.version, made.num_updated_rows, made.num_deleted_rows)
 
-        return await self._run(once)
+        return await self._write(once)
 
     async def _run(self, work: Callable[[AsyncTable], Awaitable[T]], at: int | None = None) -> T:
         async def once() -> T:
             return await work(await self._open_version(at))
 
-        return await self._caller.run(once)
+        try:
+            return await self._caller.run(once)
+        except (StorageUnavailableError, MissingTableError):
+            if self._guard is not None:
+                await self._guard.check()
+            raise
+
+    async def _write(self, work: Callable[[AsyncTable], Awaitable[T]]) -> T:
+        async def once() -> T:
+            return await work(await self._open_version(None))
+
+        return await _run_guarded(self._caller, self._guard, once)
 
     async def _open_version(self, version: int | None) -> AsyncTable:
         if version is None:
@@ -256,6 +290,24 @@ class Table:
         table = await self._open_table(self.name)
         await table.checkout(version)
         return table
+
+
+async def _run_guarded(caller: RetryingCaller, guard: WriteGuard | None, write: Callable[[], Awaitable[T]]) -> T:
+    """Run a write between two checks; the first is made again before every attempt."""
+    if guard is None:
+        return await caller.run(write)
+
+    async def once() -> T:
+        await guard.check()
+        return await write()
+
+    try:
+        result = await caller.run(once)
+    except (StorageUnavailableError, MissingTableError):
+        await guard.check_after_write()
+        raise
+    await guard.check_after_write()
+    return result
 
 
 def _add_deletion(builder: Any, delete: Where | None) -> Any:  # noqa: ANN401 - as above

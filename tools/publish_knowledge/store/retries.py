@@ -55,10 +55,13 @@ class RetryingCaller:
             with storage_faults():
                 return await call()
         except StorageUnavailableError as error:
+            if error.__cause__ is None:
+                # Not the library's: it has a message of its own.
+                raise
             if _CONFLICT.search(str(error.__cause__)):
                 raise ConflictError from error.__cause__
             msg = (
                 f"The dataset at {self._uri} cannot be read or written. Check the address, the credentials and the "
                 "network, then run the same command again; what was committed is kept."
             )
-            raise StorageUnavailableError(msg) from error.__cause__
+            raise type(error)(msg) from error.__cause__

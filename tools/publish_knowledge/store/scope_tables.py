@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from knowledge.errors import StorageUnavailableError
 from knowledge.scopes import Scope, parse_scope
+from knowledge.store.faults import MissingTableError
 from knowledge.store.schema import (
     ARCHIVED,
     BASE,
@@ -36,6 +37,17 @@ from publish_knowledge.store.arrow_rows import (
     parse_heads,
     parse_metadata,
     parse_revisions,
+)
+from publish_knowledge.store.purges import (
+    PurgeGuard,
+    PurgeRecord,
+    digest_of,
+    find_digest,
+    is_leftover,
+    label_schema,
+    purge_tables,
+    read_record,
+    wait_for_purge,
 )
 from publish_knowledge.store.records import ItemHead, Range, RevisionKey, StoredMetadata, StoredRevision
 
@@ -193,19 +205,30 @@ async def find_scopes(store: Store) -> ScopeListing:
 
 
 async def _find_scope(store: Store, name: str) -> Scope | None:
-    table = await store.open_table(name) if name.startswith(_TABLES) else None
-    named = read_metadata(await table.schema()).get(META_SCOPE) if table else None
+    named = await _read_scope_name(store, name) if name.startswith(_TABLES) else None
     scope = parse_scope(named) if named else None
     return scope if scope and name in (scope.current_table, scope.revisions_table) else None
 
 
+async def _read_scope_name(store: Store, name: str) -> str | None:
+    try:
+        table = await store.open_table(name)
+        return read_metadata(await table.schema()).get(META_SCOPE) if table else None
+    except (StorageUnavailableError, MissingTableError):
+        # One table that cannot be opened does not hide the others; this raises where it is the whole store.
+        await store.list_tables()
+        return None
+
+
 async def open_scope(store: Store, scope: Scope) -> ScopeTables | None:
-    """Open the tables of a scope; `None` where nothing was ever published to it.
+    """Open the tables of a scope; `None` where nothing was published to it since it was last purged.
 
     Raises `StorageUnavailableError` where one of the pair is missing.
     """
-    current, revisions = await store.open_table(scope.current_table), await store.open_table(scope.revisions_table)
-    if current is None:
+    guard = PurgeGuard(store, scope, await read_record(store, digest_of(scope)))
+    current = await store.open_table(scope.current_table, guard)
+    revisions = await store.open_table(scope.revisions_table, guard)
+    if current is None or guard.record.unfinished or await _is_left_over(current, guard):
         # Tables are created in the other order, so that a scope exists only when both do.
         return None
     if revisions is None:
@@ -225,17 +248,43 @@ async def require_scope(store: Store, scope: Scope) -> ScopeTables | None:
 
 
 async def ensure_scope(store: Store, scope: Scope) -> ScopeTables:
-    """Open the tables of a scope; create those that are missing, with all their indexes."""
+    """Open the tables of a scope; create those that are missing, with all their indexes.
+
+    Waits for a purge that is running. Raises `StorageUnavailableError` where it does not end.
+    """
+    guard = await _start_writing(store, scope)
     archive = revisions_schema(scope, store.model, store.dimensions)
-    revisions = await _ensure_table(store, scope, scope.revisions_table, archive, REVISIONS_INDEXES)
+    revisions = await _ensure_table(store, guard, scope.revisions_table, archive, REVISIONS_INDEXES)
     visible = current_schema(scope, store.model, store.dimensions)
-    current = await _ensure_table(store, scope, scope.current_table, visible, CURRENT_INDEXES)
+    current = await _ensure_table(store, guard, scope.current_table, visible, CURRENT_INDEXES)
     return _build_tables(store, scope, current, revisions)
 
 
-async def _ensure_table(store: Store, scope: Scope, name: str, schema: pa.Schema, indexes: Sequence[str]) -> Table:
-    table = await store.open_table(name) or await store.create_table(name, schema)
-    await _check_schema(store, scope, table)
+async def _start_writing(store: Store, scope: Scope) -> PurgeGuard:
+    guard = await wait_for_purge(store, scope)
+    if await has_leftovers(store, digest_of(scope), guard.record):
+        await purge_tables(store, digest_of(scope))
+        guard = await wait_for_purge(store, scope)
+    return guard
+
+
+async def has_leftovers(store: Store, digest: str, record: PurgeRecord) -> bool:
+    """Whether files of a scope are left that a writer created after they had been purged."""
+    if not record.number:
+        return False
+    present = [name for name in await store.list_tables() if find_digest(name) == digest]
+    tables = [await store.open_table(name) for name in present]
+    return any([table is None or is_leftover(await table.schema(), record) for table in tables])
+
+
+async def _is_left_over(table: Table, guard: PurgeGuard) -> bool:
+    return is_leftover(await table.schema(), guard.record)
+
+
+async def _ensure_table(store: Store, guard: PurgeGuard, name: str, schema: pa.Schema, indexes: Sequence[str]) -> Table:
+    labelled = label_schema(schema, guard.record)
+    table = await store.open_table(name, guard) or await store.create_table(name, labelled, guard)
+    await _check_schema(store, guard.scope, table)
     present = (await table.read_health()).indexes
     for column in indexes:
         if column not in present:
