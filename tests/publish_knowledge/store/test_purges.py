@@ -26,7 +26,7 @@ from tests.support.publishing import publish_two, run
 def test_a_record_tells_the_latest_purge_and_those_that_have_not_ended() -> None:
     assert (PurgeRecord().number, PurgeRecord().unfinished) == (0, frozenset())
     record = PurgeRecord(frozenset({"9:a", "10:b"}), frozenset({"9:a", "8:c"}))
-    assert (record.number, record.unfinished) == (10, {"10:b"})
+    assert (record.number, record.unfinished) == (10, frozenset({"10:b"}))
 
 
 def test_names_of_tables_have_the_digest_and_others_none() -> None:
