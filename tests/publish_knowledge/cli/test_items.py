@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from publish_knowledge.cli.output import ExitCode
-from tests.support.command import BASE, TEAM, Workspace, assert_usage_error
+from tests.support.command import BASE, TEAM, TEXTS, Workspace, assert_usage_error
 
 
 def test_an_item_is_archived_by_its_path_and_restored_by_its_id(published: Workspace) -> None:
@@ -72,3 +72,16 @@ def test_an_empty_scope_lists_nothing(published: Workspace) -> None:
 )
 def test_an_incomplete_name_of_an_item_is_refused(workspace: Workspace, arguments: list[str], message: str) -> None:
     assert_usage_error(workspace, arguments, message)
+
+
+def test_titles_and_paths_are_one_visible_line_each(workspace: Workspace) -> None:
+    workspace.write(**{"two\nlines\x1b[31m.md": '---\ntitle: "T\\e[1m\\a"\n---\nzebra'})
+    workspace.publish()
+    item = workspace.item("two\nlines\x1b[31m.md")
+    listed = workspace.run("list", *TEAM).stdout.splitlines()
+    assert len(listed) == len(TEXTS) + 1
+    assert [line for line in listed if line.endswith(r"  two\nlines\x1b[31m.md  T\x1b[1m\x07")]
+    (revision,) = workspace.run("history", item["knowledge_item_id"], *TEAM).stdout.splitlines()
+    assert revision.endswith(r"  T\x1b[1m\x07")
+    unknown = workspace.run("archive", *BASE, "--path", "a\x1bb", code=ExitCode.NOT_FOUND)
+    assert r"no item from 'a\x1bb'" in unknown.stderr

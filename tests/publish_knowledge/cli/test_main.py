@@ -48,6 +48,22 @@ def test_an_unknown_command_is_refused(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["eat\x1b[31m\n"], r"No such command 'eat\x1b[31m\n'."),
+        (["list", "--x\x1b[31m"], r"--x\x1b[31m"),
+        (["publish", "no\x07\nwhere", *TEAM, "--base", "b"], r"Path 'no\x07\nwhere' does not exist."),
+        (["publish", "{docs}", *TEAM, "--base", "b", "--language", "e\x9b31m"], r"'e\x9b31m' is not a language code"),
+        (["search", "x", *TEAM, "--mode", "b\u202est"], r"b\u202est"),
+    ],
+)
+def test_a_usage_error_shows_the_controls_of_what_was_given(
+    workspace: Workspace, arguments: list[str], message: str
+) -> None:
+    assert_usage_error(workspace, arguments, message)
+
+
+@pytest.mark.parametrize(
     ("raised", "code", "message"),
     [
         (RuntimeError("secret"), ExitCode.UNEXPECTED, "Error: Unexpected RuntimeError."),

@@ -59,6 +59,49 @@ def test_a_result_is_lines_for_people_or_one_document(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == '{"type":"t","text":"ñ"}\n'
 
 
+def test_a_line_shows_its_controls_and_json_keeps_them(capsys: pytest.CaptureFixture[str]) -> None:
+    output = Output()
+    output.result({}, ["a\x1b[31mb\nc", "d\u202e\x85\udcff"])
+    output.note("e\x07\r")
+    output.failure(ExitCode.REFUSED, "f\x9b")
+    assert capsys.readouterr() == ("a\\x1b[31mb\\nc\nd\\u202e\\x85\\udcff\n", "e\\x07\\r\nError: f\\x9b\n")
+    output.as_json = True
+    document = {"title": "a\x1b[31mb\nc\u202e\x9b\udcff"}
+    output.result(document, [])
+    assert json.loads(capsys.readouterr().out) == document
+
+
+def test_a_terminal_that_lacks_characters_gets_escapes_and_json_is_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    output = Output()
+    output.result({}, ["año 漢"])
+    output.as_json = True
+    output.result({"a": "ñ"}, [])
+    assert written.getvalue() == b'a\\xf1o \\u6f22\n{"a":"\xc3\xb1"}\n'
+
+
+def test_a_text_is_exact_in_a_file_and_visible_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stream(io.TextIOWrapper):
+        terminal = False
+
+        def isatty(self) -> bool:
+            return self.terminal
+
+    class Terminal(Stream):
+        terminal = True
+
+    text = "one\r\ntwo\r\tñ\x1b[31m\0\n\n"
+    written = {}
+    for kind in (Stream, Terminal):
+        buffer = io.BytesIO()
+        # As on Windows: a text stream there would write two characters for each line end.
+        monkeypatch.setattr(sys, "stdout", kind(buffer, encoding="utf-8", newline="\r\n"))
+        Output().text(text)
+        written[kind.terminal] = buffer.getvalue().decode()
+    assert written == {False: text, True: "one\ntwo\\r\tñ\\x1b[31m\\x00\n\n"}
+
+
 def test_a_failure_is_on_stderr_and_with_json_also_an_envelope(capsys: pytest.CaptureFixture[str]) -> None:
     output = Output()
     output.failure(ExitCode.UNEXPECTED, "It failed.")

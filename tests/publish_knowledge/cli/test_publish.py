@@ -67,6 +67,19 @@ def test_unusable_files_are_reported_and_the_rest_is_published(workspace: Worksp
     assert [problem["path"] for problem in report["problems"]] == ["empty.md", "matter.md", "picture.md"]
 
 
+def test_names_of_files_are_one_visible_line_each(workspace: Workspace) -> None:
+    workspace.write(**{"two\nlines.md": "Text.", "esc\x1b[31m.md": "", "c1\x9b.md": "Text."})
+    result = workspace.run("publish", workspace.folder, "--root", workspace.folder, *BASE, code=ExitCode.PROBLEMS)
+    assert result.stdout.splitlines()[:1] + result.stdout.splitlines()[-2:-1] == [
+        r"created     c1\x9b.md",
+        r"created     two\nlines.md",
+    ]
+    assert any(line.startswith(r"esc\x1b[31m.md: ") for line in result.stderr.splitlines())
+    assert "\x1b" not in result.output
+    again = workspace.publish(code=ExitCode.PROBLEMS)
+    assert {"c1\x9b.md", "two\nlines.md"} < {one["source_path"] for one in again["items"]}
+
+
 def test_a_dry_run_reports_and_writes_nothing(workspace: Workspace) -> None:
     result = workspace.run("publish", workspace.folder, "--root", workspace.folder, *BASE, "--dry-run")
     assert result.stdout.endswith("Dry run, nothing written: 3 created.\n")

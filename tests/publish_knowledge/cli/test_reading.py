@@ -68,6 +68,55 @@ def test_an_earlier_revision_is_in_the_history_and_can_be_read(published: Worksp
     assert published.run("history", item, *TEAM).stdout.startswith("current  20")
 
 
+EXACT = {
+    "lines": "a\r\nb\r\n",
+    "return": "a\rb\r",
+    "null": "a\0b",
+    "escape": "a \x1b[31mred\x1b[0m \x1b]0;title\x07",
+    "eight_bits": "a\x9b31m\x85b",
+    "mark_inside": "a\ufeffb\u202ec\u2028d\u2029",
+    "form": "a\x0bb\x0cc\x08\x7f\t",
+    "ends": "\n\n  a  \n\n\n",
+    "no_end": "a",
+    "emoji": "👩‍👩‍👧 e\u0301 漢字 ñ",
+    "long": "A sentence about islands.\r\n" * 500,
+}
+
+
+def test_a_text_is_written_byte_for_byte(workspace: Workspace) -> None:
+    workspace.write(**{f"exact__{name}.txt": text for name, text in EXACT.items()})
+    workspace.write(exact__mark_txt="\ufeffa mark at the start is none of the text\n")
+    workspace.publish()
+    items = {one["source_path"]: one["knowledge_item_id"] for one in workspace.json("list", *TEAM)["items"]}
+    for path, item in items.items():
+        written = (workspace.folder / path).read_bytes().removeprefix(b"\xef\xbb\xbf")
+        assert workspace.run("read", item, *TEAM, "--all").stdout_bytes == written, path
+        whole = workspace.json("read", item, *TEAM, "--all")
+        assert (whole["content"].encode(), whole["content_truncated"]) == (written, False), path
+    assert len(items) == len(EXACT) + 1 + len(TEXTS)
+
+
+def test_a_whole_text_can_be_read_from_a_place_in_it_at_one_revision(published: Workspace) -> None:
+    item = published.item("guide/long.txt")["knowledge_item_id"]
+    text = TEXTS["guide/long.txt"]
+    result = published.run("read", item, *TEAM, "--all", "--offset", "5000", "--limit-chars", "10")
+    assert result.stdout == text[5000:]
+    assert f"[characters 5000 to {len(text)} of {len(text)}, " in result.stderr
+    assert published.run("read", item, *TEAM, "--all", "--offset", "99999").stdout == ""
+
+
+def test_titles_and_paths_of_a_search_are_one_visible_line_each(workspace: Workspace) -> None:
+    workspace.write(**{"two\nlines\x1b[31m.md": '---\ntitle: "T\\e[1m\\u202e\\a"\n---\n# H\x1b[2m\n\nzebra\x9b31m'})
+    workspace.publish()
+    lines = workspace.run("search", "zebra", *TEAM, "--mode", "lexical").stdout.splitlines()
+    assert lines[0].startswith(r"1. T\x1b[1m\u202e\x07 > H\x1b[2m  [")
+    assert lines[1].startswith(r"   two\nlines\x1b[31m.md  team:support  handbook  ki_")
+    assert lines[2] == r"   # H\x1b[2m zebra\x9b31m"
+    (hit,) = workspace.json("search", "zebra", *TEAM, "--mode", "lexical")["results"]
+    assert (hit["title"], hit["source"]["uri"]) == ("T\x1b[1m\u202e\x07", "two\nlines\x1b[31m.md")
+    assert hit["excerpt"] == "# H\x1b[2m\n\nzebra\x9b31m"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 import os
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import click
 from platformdirs import user_cache_path
 
 from knowledge.embedding.base import EmbeddingUnavailableError
 from knowledge.errors import KnowledgeError
+from knowledge.labels import make_visible
 from publish_knowledge.cli.options import format_example
-from publish_knowledge.cli.output import ExitCode, find_exit_code
+from publish_knowledge.cli.output import ExitCode, find_exit_code, make_lines_visible
 from publish_knowledge.cli.session import Session
 from publish_knowledge.embedding.embedder import EmbeddingError
 
@@ -61,10 +64,16 @@ class KnowledgeGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:  # noqa: ANN401 - click's signature
+        """Parse the options of the group."""
+        with _visible_usage_errors():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; end it with the exit code of its failure, if it fails."""
         try:
-            return super().invoke(ctx)
+            with _visible_usage_errors():
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except KeyboardInterrupt:
@@ -75,7 +84,7 @@ class KnowledgeGroup(click.Group):
             self._fail(ctx, ExitCode.STORAGE_UNAVAILABLE, str(error))
         except Exception as error:  # noqa: BLE001 - the outermost catch: a sentence instead of a traceback
             if ctx.params.get("debug"):
-                click.echo(traceback.format_exc(), err=True)
+                click.echo(make_lines_visible(traceback.format_exc()), err=True)
             kind = type(error).__name__
             self._fail(ctx, ExitCode.UNEXPECTED, f"Unexpected {kind}. Run `knowledge --debug …` to see where.")
         return None
@@ -83,6 +92,16 @@ class KnowledgeGroup(click.Group):
     def _fail(self, ctx: click.Context, code: ExitCode, message: str, error: KnowledgeError | None = None) -> None:
         ctx.ensure_object(Session).output.failure(code, message, error)
         raise click.exceptions.Exit(int(code)) from error
+
+
+@contextmanager
+def _visible_usage_errors() -> Iterator[None]:
+    """Click quotes arguments in its messages as they were given."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = make_visible(error.message)  # type: ignore[misc]  # final for click itself
+        raise
 
 
 def _find_reason(error: KnowledgeError) -> str:

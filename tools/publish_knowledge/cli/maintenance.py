@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import click
 
+from knowledge.labels import make_visible
 from knowledge.scopes import Scope
 from publish_knowledge import doctor as examiner
 from publish_knowledge.cli.options import finish, format_example, one_scope, optional_scope, target_options
@@ -59,7 +60,8 @@ def purge(target: Target, scope: Scope, *, yes: bool) -> None:
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError(f"This removes all of {scope.name} permanently. Add --yes to confirm it.")
-        click.confirm(f"Remove all of {scope.name} in {target.uri} permanently?", abort=True, err=True)
+        where = make_visible(f"{scope.name} in {target.uri}")
+        click.confirm(f"Remove all of {where} permanently?", abort=True, err=True)
     report = target.run(lambda store: purge_scope(store, scope))
     document = {"type": "knowledge_purge", "scope": scope.name, "changed": report.changed}
     done = f"Removed all of {scope.name}." if report.changed else f"{scope.name} has nothing here."

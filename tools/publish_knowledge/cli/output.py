@@ -1,8 +1,13 @@
-"""Output of the command: results on stdout, everything else on stderr, and the table of exit codes."""
+"""Output of the command: results on stdout, everything else on stderr, and the table of exit codes.
+
+Nothing reaches a terminal around this module. A line is a label: its control characters are shown as escapes, so that
+no title, file name or message of a library changes the terminal or breaks a table. JSON and texts are exact.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +25,7 @@ from knowledge.errors import (
     ResourceUnavailableError,
     StorageUnavailableError,
 )
+from knowledge.labels import make_visible
 
 ERROR_TYPE: Final = "knowledge_error"
 
@@ -70,14 +76,24 @@ class Output:
     def result(self, document: Mapping[str, Any], lines: Iterable[str]) -> None:
         """Print the document, or the same as lines for a person."""
         if self.as_json:
-            click.echo(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+            # UTF-8 whatever the terminal; what UTF-8 cannot hold becomes an escape, which JSON has for it too.
+            text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+            click.echo(text.encode("utf-8", "backslashreplace"))
             return
         for line in lines:
-            click.echo(line)
+            _print(make_visible(line))
 
     def note(self, text: str) -> None:
         """Print something that is no part of the result, on stderr."""
-        click.echo(text, err=True)
+        _print(make_visible(text), err=True)
+
+    def text(self, content: str) -> None:
+        """Print a stored text: its exact characters in UTF-8, or, on a terminal, its lines with controls shown."""
+        if sys.stdout.isatty():
+            _print(make_lines_visible(content), end="")
+        else:
+            # As bytes: the text layer would translate line ends on some systems, and click removes escape sequences.
+            click.echo(content.encode(), nl=False)
 
     def failure(self, code: ExitCode, message: str, error: KnowledgeError | None = None) -> None:
         """Report a failure on stderr; with `--json` also as an error envelope on stdout."""
@@ -94,6 +110,17 @@ class Output:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
             yield _create_bars(bars)
+
+
+def make_lines_visible(text: str) -> str:
+    """Show the controls of each line; line ends and tabs stay."""
+    return re.sub(r"[^\n\t]+", lambda part: make_visible(part.group()), text.replace("\r\n", "\n"))
+
+
+def _print(text: str, *, end: str = "\n", err: bool = False) -> None:
+    stream = sys.stderr if err else sys.stdout
+    # Not every terminal can show every character: better an escape than no answer.
+    click.echo((text + end).encode(stream.encoding or "utf-8", "backslashreplace"), nl=False, err=err)
 
 
 def _create_bars(bars: Progress) -> Stage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import click
@@ -31,6 +32,9 @@ T = TypeVar("T")
 
 DEADLINE_SECONDS: Final = 60.0
 """A person waits longer than a gateway; an unavailable store is still reported within a minute."""
+
+_WINDOW: Final = 1_000_000
+"""Characters of one window of a whole text: a few megabytes, and so few windows that a long text takes seconds."""
 
 _EXCERPT_CHARS: Final = 300
 """Characters of an excerpt that a person sees: four lines of a terminal."""
@@ -74,6 +78,7 @@ def search(query: str, target: Target, scopes: tuple[Scope, ...], base_id: str |
     epilog=format_example(
         "knowledge read ki_… --uri ./dataset --team support",
         "knowledge read ki_… --revision kr_… --offset 4000 --limit-chars 20000 --uri ./dataset --team support",
+        "knowledge read ki_… --all --uri ./dataset --team support > install.md",
     )
 )
 @click.argument("item_id", type=ID, metavar="ITEM")
@@ -83,17 +88,42 @@ def search(query: str, target: Target, scopes: tuple[Scope, ...], base_id: str |
 @click.option("--revision", "revision_id", type=ID, help="Id of one revision.  [default: the current one]")
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="First character to read.")
 @click.option("--limit-chars", "limit", type=click.IntRange(1), default=DEFAULT_WINDOW, show_default=True, help=_LIMIT)
-def read(item_id: str, target: Target, scopes: tuple[Scope, ...], base_id: str | None, **options: Any) -> None:  # noqa: ANN401 - the fields of a request
-    """Read a window of one item's text."""
+@click.option("--all", "whole", is_flag=True, help="Read to the end, whatever --limit-chars says.")
+def read(
+    item_id: str,
+    target: Target,
+    scopes: tuple[Scope, ...],
+    base_id: str | None,
+    *,
+    whole: bool,
+    **options: Any,  # noqa: ANN401 - the fields of a request
+) -> None:
+    """Read a window of one item's text.
+
+    A file or a pipe gets exactly the text, in UTF-8; a terminal shows its control characters as escapes.
+    """
     options["revision_id"] = options["revision_id"] or ""
     request = ReadRequest(item_id=item_id, base_id=base_id or "", **options)
-    answer = _run(target, lambda service: service.read(scopes, request))
+    call = _read_to_the_end if whole else KnowledgeService.read
+    answer = _run(target, lambda service: call(service, scopes, request))
     output = target.session.output
     if output.as_json:
         output.result(answer.as_dict(), ())
         return
-    click.echo(answer.content, nl=False)
+    output.text(answer.content)
+    output.note("")
     output.note(_describe_window(answer))
+
+
+async def _read_to_the_end(service: KnowledgeService, scopes: tuple[Scope, ...], request: ReadRequest) -> ReadAnswer:
+    """Join the windows of one revision, so that a publish meanwhile does not mix two texts."""
+    first = window = await service.read(scopes, request)
+    parts = [first.content]
+    while (end := window.offset + len(window.content)) < first.revision.total_chars and window.content:
+        following = replace(request, revision_id=first.revision.revision_id, offset=end, limit=_WINDOW)
+        window = await service.read(scopes, following)
+        parts.append(window.content)
+    return replace(first, content="".join(parts))
 
 
 def _run(target: Target, call: Callable[[KnowledgeService], Awaitable[T]]) -> T:
@@ -122,5 +152,5 @@ def _format_hits(answer: SearchAnswer) -> Iterator[str]:
 
 def _describe_window(answer: ReadAnswer) -> str:
     end, total = answer.offset + len(answer.content), answer.revision.total_chars
-    window = f"\n[characters {answer.offset} to {end} of {total}, revision {answer.revision.revision_id}]"
+    window = f"[characters {answer.offset} to {end} of {total}, revision {answer.revision.revision_id}]"
     return f"{window} Next: --revision {answer.revision.revision_id} --offset {end}" if end < total else window
