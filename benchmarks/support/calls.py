@@ -8,13 +8,14 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any
 
+from knowledge.claims import CONTEXT_MARK
 from knowledge.embedding.base import EmbeddingProvider
 from knowledge.store.dataset import Dataset
 
 
 def member_of(*teams: str) -> dict[str, str]:
     """Return the claims of a caller who may read what these teams published."""
-    return {"sub": "ana", "scope": "knowledge:read", "teams": json.dumps(teams)}
+    return {"sub": "ana", "scope": "knowledge:read", "teams": json.dumps(teams), **CONTEXT_MARK}
 
 
 def require_answer(answer: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from authorizer.claims import context_of, usage_key
 from authorizer.errors import IssuerUnavailableError, RefusedCallerError, RefusedTokenError
-from authorizer.requests import AuthorizerRequest, policy, read_request
+from authorizer.requests import AuthorizerRequest, allow, deny, read_request
 from authorizer.settings import Settings, settings_from
 from authorizer.signing_keys import IssuerKeys
 from authorizer.tokens import TokenVerifier
@@ -61,11 +61,11 @@ class Authorizer:
         settings = self._settings
         try:
             context = context_of(claims, settings)
+            key = usage_key(claims, context, settings.claim_names, settings.usage_keys)
+            return allow(request, _caller_key(context["sub"]), context, key)
         except RefusedCallerError as error:
             _LOG.info("caller refused", extra={"reason": str(error)})
-            return policy("Deny", request, "refused", {}, "")
-        key = usage_key(claims, context, settings.claim_names, settings.usage_keys)
-        return policy("Allow", request, _caller_key(context["sub"]), context, key)
+            return deny(request)
 
 
 def _caller_key(owner_id: str) -> str:

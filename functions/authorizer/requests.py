@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from authorizer.errors import RefusedTokenError
+from authorizer.errors import RefusedCallerError, RefusedTokenError
 
 MAX_TOKEN_CHARS: Final = 16 * 1024
 """More than the gateway lets through in all headers together (10 kB)."""
+
+MAX_ANSWER_BYTES: Final = 8000
+"""The gateway accepts an authorizer's answer of 8 kB and answers 500 above that."""
 
 _BEARER: Final = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE | re.ASCII)
 _PATH: Final = "mcp"
@@ -36,21 +40,26 @@ def read_request(event: Mapping[str, Any]) -> AuthorizerRequest:
     )
 
 
-def policy(
-    effect: Literal["Allow", "Deny"],
-    request: AuthorizerRequest,
-    principal: str,
-    context: Mapping[str, str],
-    usage_key: str,
-) -> dict[str, Any]:
-    """The answer to the gateway: allow or deny the one method that was requested."""
+def allow(request: AuthorizerRequest, principal: str, context: Mapping[str, str], usage_key: str) -> dict[str, Any]:
+    """The answer that lets the request pass; raises `RefusedCallerError` if it is larger than the gateway accepts."""
+    answer = {**_policy("Allow", request, principal), "context": dict(context)}
+    if usage_key:
+        answer["usageIdentifierKey"] = usage_key
+    # With escapes, the longest form in which it may be counted.
+    if len(json.dumps(answer)) > MAX_ANSWER_BYTES:
+        raise RefusedCallerError("the claims are larger than the gateway can pass on")
+    return answer
+
+
+def deny(request: AuthorizerRequest) -> dict[str, Any]:
+    """The answer that refuses the request, from which the gateway makes a 403."""
+    return {**_policy("Deny", request, "refused"), "context": {}}
+
+
+def _policy(effect: Literal["Allow", "Deny"], request: AuthorizerRequest, principal: str) -> dict[str, Any]:
+    """Allow or deny the one method that was requested."""
     statement = {"Action": "execute-api:Invoke", "Effect": effect, "Resource": request.method_arn}
-    answer: dict[str, Any] = {
-        "principalId": principal,
-        "policyDocument": {"Version": "2012-10-17", "Statement": [statement]},
-        "context": dict(context),
-    }
-    return {**answer, "usageIdentifierKey": usage_key} if usage_key else answer
+    return {"principalId": principal, "policyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
 
 
 def _authorizations(event: Mapping[str, Any]) -> Iterator[str]:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from knowledge.claims import ClaimForm, context_form
 from search_knowledge.http_messages import Claims, HttpRequest, HttpResponse
 
 _FOR_BROWSERS: Final = {"access-control-allow-origin": "*"}
@@ -42,17 +43,18 @@ def claims_of(authorizer: object) -> Claims:
 
     There are four shapes: a REST API's Lambda authorizer (flat texts), its Cognito authorizer (`claims`), an HTTP API's
     JWT authorizer (`jwt.claims`, where every array has become the text `[a b]`) and its Lambda authorizer (`lambda`,
-    where lists stay lists).
+    where lists stay lists). Only what a Lambda authorizer has written can be the context of this project's own.
     """
     if not isinstance(authorizer, Mapping):
         return _NO_CLAIMS
     jwt, context, cognito = (authorizer.get(key) for key in ("jwt", "lambda", "claims"))
     if isinstance(jwt, Mapping):
         verified = jwt.get("claims")
-        return Claims(verified, flattened=True) if isinstance(verified, Mapping) else _NO_CLAIMS
-    if isinstance(context, Mapping):
-        return Claims(context)
-    return Claims(cognito if isinstance(cognito, Mapping) else authorizer)
+        return Claims(verified, ClaimForm.FLATTENED) if isinstance(verified, Mapping) else _NO_CLAIMS
+    if isinstance(cognito, Mapping):
+        return Claims(cognito)
+    written = context if isinstance(context, Mapping) else authorizer
+    return Claims(written, context_form(written))
 
 
 def request_id(event: object, context: object) -> str:

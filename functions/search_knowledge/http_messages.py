@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from knowledge.claims import ClaimForm
+
 JSON: Final = "application/json"
 
 # JSON-RPC's own codes; those of MCP are the SDK's.
@@ -18,10 +20,10 @@ INTERNAL_ERROR: Final = -32603
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Verified claims by name. `flattened`: the gateway has turned arrays into `[a b]`."""
+    """Verified claims by name, and how the gateway has written their values."""
 
     values: Mapping[str, object]
-    flattened: bool = False
+    form: ClaimForm = ClaimForm.TYPED
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from knowledge.claims import (
-    FREE_TIER,
-    AmbiguousClaimError,
-    ClaimNames,
-    read_owner,
-    read_permissions,
-    read_teams,
-    read_text,
-)
+from knowledge.claims import AmbiguousClaimError, ClaimNames, read_caller
 from knowledge.errors import (
     InternalError,
     KnowledgeError,
@@ -126,16 +118,13 @@ class KnowledgeTool:
 
 def resolve_caller(claims: Claims, names: ClaimNames) -> Caller:
     """The caller named by verified claims. Raises `ScopeRequiredError` for no owner and for ambiguous claims."""
-    values, flattened = claims.values, claims.flattened
     try:
-        owner = read_owner(values, names, flattened=flattened)
-        teams = read_teams(values, names, flattened=flattened) if owner else ()
+        found = read_caller(claims.values, names, claims.form)
     except AmbiguousClaimError as error:
         raise ScopeRequiredError(str(error)) from None
-    if not owner:
+    if not found.owner:
         raise ScopeRequiredError(f"No verified caller: the token names no owner in the claim {names.owner}.")
-    tier = read_text(values.get(names.tier)) or FREE_TIER
-    return Caller(owner, teams, read_permissions(values, names), read_text(values.get(names.client)), tier)
+    return Caller(found.owner, found.teams, found.permissions, found.client, found.tier)
 
 
 def _fail(record: CallRecord, error: KnowledgeError) -> ToolResult:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import base64
+import json
 import logging
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from authorizer.app import Authorizer, compose
-from tests.support.authorizer import ARN, RESOURCE, UNAUTHORIZED, event
+from authorizer.requests import MAX_ANSWER_BYTES
+from authorizer.settings import settings_from
+from tests.support.authorizer import ARN, RESOURCE, UNAUTHORIZED, effect, event
 from tests.support.issuer import Issuer
 
 
@@ -29,6 +33,7 @@ def test_a_good_token_is_allowed_and_its_claims_are_passed_on(issuer: Issuer, au
             "teams": '["support"]',
             "client_id": "inspector",
             "tier": "pro",
+            "search_knowledge_context": "1",
         },
     }
 
@@ -44,6 +49,45 @@ def test_a_good_token_is_allowed_and_its_claims_are_passed_on(issuer: Issuer, au
 def test_no_text_at_all_is_anything_but_unauthorized(authorizer: Authorizer, token: str) -> None:
     with UNAUTHORIZED:
         authorizer(event(f"Bearer {token}"))
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"key": "k" * 9000},
+        {"key": "k" * 4000, "teams": ["t" * 4000]},
+        {"teams": ["界" * 1400]},
+        {"sub": "o" * 8000},
+        {"client_id": "c" * 8000},
+        {"tier": "t" * 8000},
+        {"scope": "knowledge:read " + "s" * 8000},
+        {"sub": "ana", "teams": ["t" * 20] * 400},
+    ],
+    ids="+".join,
+)
+def test_an_answer_that_the_gateway_would_not_accept_is_a_refusal(issuer: Issuer, claims: dict[str, Any]) -> None:
+    authorizer = Authorizer(settings_from({"ISSUER": issuer.url, "USAGE_KEY_CLAIM": "key"}))
+    answer = authorizer(event(f"Bearer {issuer.token(RESOURCE, **claims)}"))
+    assert effect(answer) == "Deny"
+    assert len(json.dumps(answer)) < 500
+
+
+def test_the_largest_answer_is_as_large_as_the_gateway_accepts(issuer: Issuer, authorizer: Authorizer) -> None:
+    def answer_to(length: int) -> dict[str, Any]:
+        return authorizer(event(f"Bearer {issuer.token(RESOURCE, teams=['t' * length])}"))
+
+    rest = len(json.dumps(answer_to(1))) - 1
+    assert effect(answer_to(MAX_ANSWER_BYTES - rest)) == "Allow"
+    assert effect(answer_to(MAX_ANSWER_BYTES - rest + 1)) == "Deny"
+
+
+@pytest.mark.parametrize("name", ["sub", "teams", "client_id", "azp", "tier", "scope", "key"])
+def test_a_lone_surrogate_is_a_refusal(issuer: Issuer, name: str) -> None:
+    authorizer = Authorizer(settings_from({"ISSUER": issuer.url, "USAGE_KEY_CLAIM": "key"}))
+    claims: dict[str, Any] = {name: "knowledge:read \ud800"}
+    answer = authorizer(event(f"Bearer {issuer.token(RESOURCE, **claims)}"))
+    assert effect(answer) == "Deny"
+    json.dumps(answer, ensure_ascii=False).encode()
 
 
 def test_no_token_is_ever_logged(issuer: Issuer, authorizer: Authorizer, caplog: pytest.LogCaptureFixture) -> None:

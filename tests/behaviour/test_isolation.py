@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from knowledge.claims import CONTEXT_MARK
 from knowledge.requests import MODES
 from knowledge.scopes import Scope
 from search_knowledge.app import Handler
@@ -79,7 +80,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def make_claims(owner: str, teams: list[str]) -> Json:
-    return {"sub": owner, "scope": "knowledge:read", "teams": json.dumps(teams)}
+    return {"sub": owner, "scope": "knowledge:read", "teams": json.dumps(teams), **CONTEXT_MARK}
 
 
 def list_rights(owner: str, teams: list[str]) -> set[tuple[str, str]]:

@@ -15,6 +15,7 @@ import httpx2
 import pytest
 from click.testing import CliRunner
 
+from knowledge.claims import CONTEXT_MARK
 from local_gateway import __main__ as gateway
 from local_gateway.front import Front
 from publish_knowledge.cli.main import knowledge
@@ -76,7 +77,7 @@ def test_the_examples_of_the_tool_are_real_calls(handler: Handler) -> None:
     blocks = [json.loads(block) for block in page("docs/tool.md").blocks("json")]
     assert len(blocks) == 6
     for arguments, stated in zip(blocks[::2], blocks[1::2], strict=True):
-        claims = {"sub": ANA.owner, "scope": "knowledge:read", "teams": json.dumps(ANA.teams)}
+        claims = {"sub": ANA.owner, "scope": "knowledge:read", "teams": json.dumps(ANA.teams), **CONTEXT_MARK}
         envelope = call(handler, arguments, authorizer=claims)
         assert without(envelope, VARYING) == without(stated, VARYING)
         assert shape(envelope) == shape(stated)

@@ -173,7 +173,7 @@ def test_an_unforeseen_fault_says_nothing_but_a_correlation_id() -> None:
 
 def test_each_call_is_one_log_line_without_anything_asked_or_claimed(capfd: pytest.CaptureFixture[str]) -> None:
     stream = StringIO()
-    claims = {"sub": f"{CANARY}-owner", "teams": f'["{CANARY}-team"]', "scope": "knowledge:read"}
+    claims = {"sub": f"{CANARY}-owner", "teams": f"{CANARY}-team", "scope": "knowledge:read"}
     asked: list[object] = [
         {"query": CANARY},
         {"query": CANARY, "mode": "rrf", "knowledge_base_id": CANARY},

@@ -18,6 +18,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 
+from knowledge.claims import CONTEXT_MARK
 from knowledge.embedding.providers import LOCAL_SMALL
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
@@ -30,7 +31,8 @@ Era = Literal["legacy", "auto"]
 ERAS: Final[tuple[Era, ...]] = ("legacy", "auto")
 """The client's modes: the handshake, and discovery, which finds the stateless era."""
 STATELESS: Final = "2026-07-28"
-ANA: Final[Json] = {"sub": "ana", "scope": "knowledge:read", "teams": '["support"]'}
+ANA: Final[Json] = {"sub": "ana", "scope": "knowledge:read", "teams": '["support"]', **CONTEXT_MARK}
+"""What this project's authorizer says of a caller, as a REST API hands it on."""
 OUTPUT: Final = Draft202012Validator(output_schema())
 
 _NAMED: Final = {"tools/call": "name"}

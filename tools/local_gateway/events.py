@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from knowledge.claims import CONTEXT_MARK
+
 Payload = Literal["1.0", "2.0"]
 PAYLOADS: Final[tuple[Payload, ...]] = ("1.0", "2.0")
 
@@ -50,8 +52,9 @@ def _build_rest_event(request: Request, developer: Developer) -> dict[str, Any]:
     several: dict[str, list[str]] = {}
     for name, value in request.headers:
         several.setdefault(name, []).append(value)
-    # The authorizer context of a REST API holds no lists: teams are a JSON array in text.
-    authorizer = {"principalId": developer.owner, **_build_claims(developer), "teams": json.dumps(developer.teams)}
+    # The authorizer context of a REST API holds no lists: teams are a JSON array in text, which the mark declares.
+    teams = {"teams": json.dumps(developer.teams), **CONTEXT_MARK}
+    authorizer = {"principalId": developer.owner, **_build_claims(developer), **teams}
     return {
         "resource": request.path,
         "path": request.path,
