@@ -1,11 +1,13 @@
-"""Verify a token: signature, issuer, audience, times; with the issuer's keys and asymmetric algorithms alone."""
+"""Verify a token: kind, signature, issuer, audience, times; with the issuer's keys and asymmetric algorithms alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, Final
 
 import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 
 from authorizer.errors import RefusedTokenError
 from authorizer.signing_keys import IssuerKeys, Jwk
@@ -20,6 +22,20 @@ ALGORITHMS: Final[Mapping[str, tuple[str, ...]]] = {
 
 LEEWAY_SECONDS: Final = 30
 """How much two clocks may differ."""
+
+MIN_RSA_BITS: Final = 2048
+"""RFC 7518 asks for it; shorter keys have been factored."""
+
+MAX_KEYS_TRIED: Final = 32
+"""Keys that are tried for one token, a few milliseconds in all. Issuers show two or three."""
+
+_TOKEN_TYPES: Final = frozenset({"jwt", "at+jwt"})
+"""Header `typ` of an access token that has one (RFC 9068). Others are for another use: `dpop+jwt`, `logout+jwt`."""
+
+_OTHER_USES: Final = frozenset({"id", "id_token", "refresh", "refresh_token", "offline", "logout"})
+"""What issuers call tokens that are no access tokens in a claim `typ`, as Keycloak does."""
+
+_ID_TOKEN_CLAIMS: Final = ("at_hash", "c_hash", "s_hash")
 
 _FAULTS: Final = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
 """What the library raises for malformed tokens, with infinite times or deeply nested JSON among them."""
@@ -41,28 +57,42 @@ class TokenVerifier:
         Raises `RefusedTokenError` for an invalid one, and `IssuerUnavailableError` if it cannot be verified.
         """
         algorithm, key_id = _header(token)
-        keys = [key for key in self._keys.candidates(key_id) if _serves(key, algorithm)]
-        if len(keys) != 1:
-            msg = f"{len(keys)} keys of the issuer fit the token, where one must"
-            raise RefusedTokenError(msg)
-        claims = self._decode(token, keys[0], algorithm)
+        claims = self._verify(token, algorithm, self._keys.candidates(key_id))
+        if claims is None:
+            claims = self._verify(token, algorithm, self._keys.refreshed_candidates(key_id))
+        if claims is None:
+            raise RefusedTokenError("no key of the issuer that is accepted here verifies the token")
+        _check_use(claims)
         self._check_audience(claims, frozenset(audiences))
         return claims
 
-    def _decode(self, token: str, key: Jwk, algorithm: str) -> Claims:
-        try:
-            return jwt.decode(
-                token,
-                jwt.PyJWK.from_dict(dict(key), algorithm=algorithm),
-                algorithms=[algorithm],
-                issuer=self._issuer,
-                leeway=LEEWAY_SECONDS,
-                # The audience is checked below: the right one depends on the other claims.
-                options={"require": ["exp", "iss"], "verify_aud": False, "verify_sub": False},
-            )
-        except _FAULTS as error:
-            msg = f"the token does not hold: {type(error).__name__}"
-            raise RefusedTokenError(msg) from error
+    def _verify(self, token: str, algorithm: str, keys: Iterable[Jwk]) -> Claims | None:
+        """The claims by the first key that verifies the signature; `None` if none does."""
+        serving = (key for key in keys if _serves(key, algorithm))
+        for key in islice(serving, MAX_KEYS_TRIED):
+            public = _public_key(key, algorithm)
+            if public is None:
+                continue
+            try:
+                return self._decode(token, public, algorithm)
+            except (jwt.InvalidSignatureError, jwt.InvalidKeyError):
+                continue
+            except _FAULTS as error:
+                msg = f"the token does not hold: {type(error).__name__}"
+                raise RefusedTokenError(msg) from error
+        return None
+
+    def _decode(self, token: str, key: jwt.PyJWK, algorithm: str) -> Claims:
+        found: Claims = jwt.decode(
+            token,
+            key,
+            algorithms=[algorithm],
+            issuer=self._issuer,
+            leeway=LEEWAY_SECONDS,
+            # The audience is checked below: the right one depends on the other claims.
+            options={"require": ["exp", "iss"], "verify_aud": False, "verify_sub": False},
+        )
+        return found
 
     def _check_audience(self, claims: Claims, accepted: frozenset[str]) -> None:
         named, client = claims.get("aud"), claims.get("client_id")
@@ -79,10 +109,33 @@ def _header(token: str) -> tuple[str, str | None]:
     except _FAULTS as error:
         msg = f"the token cannot be taken apart: {type(error).__name__}"
         raise RefusedTokenError(msg) from error
+    kind = header.get("typ", "JWT")
+    if not isinstance(kind, str) or kind.lower().removeprefix("application/") not in _TOKEN_TYPES:
+        raise RefusedTokenError("the token's header says that it is no access token")
     algorithm = header.get("alg")
     if not any(algorithm in algorithms for algorithms in ALGORITHMS.values()):
         raise RefusedTokenError("the token is not signed with an algorithm that is accepted here")
     return str(algorithm), header.get("kid")
+
+
+def _check_use(claims: Claims) -> None:
+    """Refuse what the issuer has signed for another use, an ID token above all."""
+    kind = claims.get("typ")
+    other = isinstance(kind, str) and kind.lower() in _OTHER_USES
+    # Cognito names the use, and a security event token (RFC 8417) holds its events.
+    other = other or claims.get("token_use", "access") != "access" or isinstance(claims.get("events"), dict)
+    if other or any(name in claims for name in _ID_TOKEN_CLAIMS):
+        raise RefusedTokenError("the token's claims say that it is no access token")
+
+
+def _public_key(key: Jwk, algorithm: str) -> jwt.PyJWK | None:
+    """The key for the library; `None` if it is malformed or too short."""
+    try:
+        found = jwt.PyJWK.from_dict(dict(key), algorithm=algorithm)
+    except (*_FAULTS, AttributeError):
+        return None
+    short = isinstance(found.key, (RSAPublicKey, RSAPrivateKey)) and found.key.key_size < MIN_RSA_BITS
+    return None if short else found
 
 
 def _serves(key: Jwk, algorithm: str) -> bool:

@@ -11,7 +11,14 @@ import pytest
 from authorizer.app import Authorizer
 from authorizer.errors import IssuerUnavailableError
 from authorizer.settings import Settings
-from authorizer.signing_keys import KEYS_SECONDS, REFETCH_WINDOW_SECONDS, REFETCHES, IssuerKeys
+from authorizer.signing_keys import (
+    FAILURE_SECONDS,
+    KEYS_SECONDS,
+    LOAD_SECONDS,
+    REFETCH_WINDOW_SECONDS,
+    REFETCHES,
+    IssuerKeys,
+)
 from tests.support.authorizer import RESOURCE, UNAUTHORIZED, effect, event
 from tests.support.issuer import Issuer, rsa_key
 
@@ -74,8 +81,9 @@ def test_a_withdrawn_key_stops_working_when_the_keys_are_old(issuer: Issuer) -> 
 
 
 def test_an_issuer_that_is_down_is_a_fault_that_is_logged_and_never_a_pass(
-    issuer: Issuer, authorizer: Authorizer, caplog: pytest.LogCaptureFixture
+    issuer: Issuer, caplog: pytest.LogCaptureFixture
 ) -> None:
+    authorizer, clock = authorizer_with_clock(issuer)
     token = issuer.token(RESOURCE)
     issuer.stop()
     with pytest.raises(IssuerUnavailableError):
@@ -84,7 +92,49 @@ def test_an_issuer_that_is_down_is_a_fault_that_is_logged_and_never_a_pass(
     assert record.levelno == logging.ERROR
     assert "ConnectionRefusedError" in record.__dict__["reason"] or "refused" in record.__dict__["reason"]
     issuer.start()
+    clock.now += FAILURE_SECONDS
     assert effect(authorizer(event(f"Bearer {token}"))) == "Allow"
+
+
+@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/jwks"])
+def test_a_failure_is_remembered_so_that_a_flood_of_tokens_is_none_of_fetches(issuer: Issuer, path: str) -> None:
+    authorizer, clock = authorizer_with_clock(issuer)
+    issuer.documents[path] = b"<html>down</html>"
+    good = issuer.token(RESOURCE)
+    foreign = rsa_key("x")
+    for number in range(100):
+        token = issuer.token(RESOURCE, signed_by=replace(foreign, kid=str(number))) if number % 2 else good
+        with pytest.raises(IssuerUnavailableError, match="cannot be read"):
+            authorizer(event(f"Bearer {token}"))
+    assert len(issuer.requests) <= 2
+    clock.now += FAILURE_SECONDS
+    del issuer.documents[path]
+    assert effect(authorizer(event(f"Bearer {good}"))) == "Allow"
+
+
+def test_known_keys_serve_on_while_a_new_fetch_fails(issuer: Issuer) -> None:
+    authorizer, _ = authorizer_with_clock(issuer)
+    good, foreign = issuer.token(RESOURCE), rsa_key("x")
+    assert effect(authorizer(event(f"Bearer {good}"))) == "Allow"
+    issuer.documents["/jwks"] = b"down"
+    for _ in range(20):
+        with pytest.raises(IssuerUnavailableError):
+            authorizer(event(f"Bearer {issuer.token(RESOURCE, signed_by=foreign)}"))
+        assert effect(authorizer(event(f"Bearer {good}"))) == "Allow"
+    assert issuer.requests.count("/jwks") == 2
+
+
+def test_both_documents_share_one_deadline(issuer: Issuer) -> None:
+    clock, given = Clock(), []
+
+    def fetch(url: str, seconds: float) -> object:
+        given.append(seconds)
+        clock.now += 2.0
+        return issuer.document(url.removeprefix(issuer.url))
+
+    authorizer = Authorizer(Settings(issuer.url), IssuerKeys(issuer.url, fetch, clock))
+    assert effect(authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
+    assert given == [LOAD_SECONDS, LOAD_SECONDS - 2.0]
 
 
 BROKEN: Final[dict[str, tuple[str, object]]] = {
@@ -123,6 +173,8 @@ def test_a_redirect_does_not_lead_to_keys_without_tls(issuer: Issuer, authorizer
 
 
 def test_keys_that_are_no_keys_fit_no_token(issuer: Issuer, authorizer: Authorizer) -> None:
-    issuer.documents["/jwks"] = {"keys": [5, None, {}, {"kid": "one", "kty": "RSA"}]}
+    numbers: tuple[object, ...] = (5, [], "", "AQ", "é", None)
+    odd = [{"kid": "one", "kty": "RSA", "n": n, "e": e} for n in numbers for e in ("AQAB", 3)]
+    issuer.documents["/jwks"] = {"keys": [5, None, {}, {"kid": "one", "kty": "RSA"}, *odd]}
     with UNAUTHORIZED:
         authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))

@@ -10,9 +10,11 @@ from typing import Final
 
 import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 
-from authorizer.app import Authorizer
+from authorizer.app import Authorizer, UnauthorizedError
 from authorizer.settings import settings_from
+from authorizer.tokens import MAX_KEYS_TRIED
 from tests.support.authorizer import HOST, RESOURCE, UNAUTHORIZED, Json, effect, event
 from tests.support.issuer import Issuer, SigningKey, ec_key, rsa_key
 
@@ -114,15 +116,114 @@ def test_elliptic_curve_keys_are_accepted(issuer: Issuer, authorizer: Authorizer
     assert effect(authorizer(event(f"Bearer {issuer.token(RESOURCE)}"))) == "Allow"
 
 
-def test_a_token_without_a_key_id_is_judged_by_the_only_key_that_fits(issuer: Issuer, authorizer: Authorizer) -> None:
-    def sign_without_key_id(key: SigningKey) -> str:
-        return jwt.encode(good_claims(issuer), key.private, algorithm=key.algorithm)
+def sign_without_key_id(issuer: Issuer, key: SigningKey) -> str:
+    return jwt.encode(good_claims(issuer), key.private, algorithm=key.algorithm)
 
-    issuer.keys.append(ec_key("curve"))
-    assert effect(authorizer(event(f"Bearer {sign_without_key_id(issuer.keys[1])}"))) == "Allow"
-    issuer.keys.append(ec_key("another curve"))
-    with UNAUTHORIZED:
-        Authorizer(settings_from({"ISSUER": issuer.url}))(event(f"Bearer {sign_without_key_id(issuer.keys[1])}"))
+
+def publish(issuer: Issuer, *keys: SigningKey, named: bool = True) -> None:
+    """Show these keys, with or without their ids."""
+    hidden = () if named else ("kid",)
+    issuer.documents["/jwks"] = {"keys": [{k: v for k, v in key.jwk.items() if k not in hidden} for key in keys]}
+
+
+def is_accepted(issuer: Issuer, token: str) -> bool:
+    """Whether an authorizer that has fetched no keys yet accepts a token."""
+    authorizer = Authorizer(settings_from({"ISSUER": issuer.url}))
+    try:
+        return effect(authorizer(event(f"Bearer {token}"))) == "Allow"
+    except UnauthorizedError:
+        return False
+
+
+def test_a_token_without_a_key_id_is_judged_by_every_key_that_fits(issuer: Issuer) -> None:
+    keys = [rsa_key("one"), ec_key("curve"), ec_key("another"), rsa_key("two")]
+    publish(issuer, *keys)
+    assert [is_accepted(issuer, sign_without_key_id(issuer, key)) for key in keys] == [True] * 4
+    assert not is_accepted(issuer, sign_without_key_id(issuer, ec_key("curve")))
+
+
+def test_a_key_that_stands_twice_in_the_set_verifies(issuer: Issuer, signing_key: SigningKey) -> None:
+    publish(issuer, signing_key, signing_key)
+    assert is_accepted(issuer, issuer.token(RESOURCE))
+    assert not is_accepted(issuer, issuer.token(RESOURCE, signed_by=rsa_key("one")))
+
+
+def test_two_keys_with_one_id_are_both_tried(issuer: Issuer) -> None:
+    keys = [rsa_key("same"), rsa_key("same"), ec_key("same")]
+    publish(issuer, *keys)
+    assert [is_accepted(issuer, issuer.token(RESOURCE, signed_by=key)) for key in keys] == [True] * 3
+
+
+def test_keys_without_ids_are_all_tried(issuer: Issuer) -> None:
+    keys = [rsa_key("one"), rsa_key("two"), ec_key("three")]
+    publish(issuer, *keys, named=False)
+    assert [is_accepted(issuer, issuer.token(RESOURCE, signed_by=key)) for key in keys] == [True] * 3
+    assert [is_accepted(issuer, sign_without_key_id(issuer, key)) for key in keys] == [True] * 3
+    assert not is_accepted(issuer, issuer.token(RESOURCE, signed_by=rsa_key("four")))
+
+
+def test_a_rotated_key_without_an_id_is_found_at_once(issuer: Issuer, authorizer: Authorizer) -> None:
+    for key in (rsa_key("one"), rsa_key("two")):
+        publish(issuer, key, named=False)
+        assert effect(authorizer(event(f"Bearer {sign_without_key_id(issuer, key)}"))) == "Allow"
+
+
+def test_a_broken_key_does_not_hide_a_good_one_of_its_id(issuer: Issuer, signing_key: SigningKey) -> None:
+    jwk = signing_key.jwk
+    for broken in (jwk | {"n": 5}, jwk | {"n": "AQ"}, {**jwk, "e": None}, {"kid": "one", "kty": "RSA"}):
+        issuer.documents["/jwks"] = {"keys": [broken, jwk]}
+        assert is_accepted(issuer, issuer.token(RESOURCE))
+
+
+def test_no_more_keys_are_tried_than_the_limit(issuer: Issuer, signing_key: SigningKey) -> None:
+    others = [ec_key(f"{number}") for number in range(3)]
+    jwks = [one.jwk | {"alg": "RS256", "kty": "RSA", "kid": None} for one in others] + [signing_key.jwk | {"kid": None}]
+    issuer.documents["/jwks"] = {"keys": jwks[:1] * (MAX_KEYS_TRIED - 1) + jwks[-1:]}
+    assert is_accepted(issuer, issuer.token(RESOURCE))
+    issuer.documents["/jwks"] = {"keys": jwks[:1] * MAX_KEYS_TRIED + jwks[-1:]}
+    assert not is_accepted(issuer, issuer.token(RESOURCE))
+
+
+@pytest.mark.parametrize(("bits", "accepted"), [(1024, False), (1536, False), (2047, False), (2048, True)])
+@pytest.mark.filterwarnings("ignore::jwt.InsecureKeyLengthWarning")
+def test_rsa_keys_below_2048_bits_verify_nothing(issuer: Issuer, bits: int, accepted: bool) -> None:  # noqa: FBT001 - a column of the table
+    key = SigningKey("weak", "RS256", rsa.generate_private_key(public_exponent=65537, key_size=bits))
+    publish(issuer, key)
+    assert is_accepted(issuer, issuer.token(RESOURCE, signed_by=key)) is accepted
+    assert is_accepted(issuer, sign_without_key_id(issuer, key)) is accepted
+
+
+@pytest.mark.parametrize("kind", ["JWT", "jwt", "at+jwt", "AT+JWT", "application/at+jwt", "application/jwt", None])
+def test_access_tokens_are_accepted_by_their_type(issuer: Issuer, kind: str | None) -> None:
+    assert is_accepted(issuer, issuer.token(RESOURCE, headers={"typ": kind}))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("dpop+jwt", "DPoP+jwt", "id_token+jwt", "id+jwt", "logout+jwt", "secevent+jwt", "kb+jwt", "vc+sd-jwt"),
+        *("application/dpop+jwt", "oauth-authz-req+jwt", "token-introspection+jwt", "JWS", "at+jwt ", " ", "x/jwt"),
+    ],
+)
+def test_a_token_of_another_type_is_unauthorized(issuer: Issuer, kind: str) -> None:
+    assert not is_accepted(issuer, issuer.token(RESOURCE, headers={"typ": kind}))
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        *({"token_use": "id"}, {"token_use": None, "typ": "ID"}, {"typ": "Refresh"}, {"typ": "Offline"}),
+        *({"typ": "Logout"}, {"typ": "id_token"}, {"at_hash": "x"}, {"c_hash": "x"}, {"events": {"a": {}}}),
+    ],
+    ids=json.dumps,
+)
+def test_a_token_whose_claims_name_another_use_is_unauthorized(issuer: Issuer, claims: Json) -> None:
+    assert not is_accepted(issuer, issuer.token(RESOURCE, **claims))
+
+
+@pytest.mark.parametrize("claims", [{"token_use": "access"}, {"typ": "Bearer"}, {"typ": "JWT"}, {"nonce": "x"}])
+def test_a_token_whose_claims_name_this_use_is_accepted(issuer: Issuer, claims: Json) -> None:
+    assert is_accepted(issuer, issuer.token(RESOURCE, **claims))
 
 
 def test_an_encryption_key_signs_nothing(issuer: Issuer, authorizer: Authorizer, signing_key: SigningKey) -> None:
