@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.search.analysis import analyze_query, analyze_text, tokenize
+from knowledge.search.analysis import (
+    MAX_QUERY_TERMS,
+    MAX_QUERY_WORDS,
+    MAX_TEXT_GROWTH,
+    MAX_WORD_CHARS,
+    analyze_query,
+    analyze_text,
+    tokenize,
+)
 
 FOUND = [
     ("en", "The servers were running slowly", "server run"),
@@ -71,3 +79,91 @@ def test_a_hostile_text_takes_time_in_proportion_to_its_length(hostile: str) -> 
     # A pattern that backtracks would not end in a lifetime.
     assert len(list(tokenize(hostile))) <= 1
     assert len(analyze_query(hostile[:2_000]).terms) <= 4_000
+
+
+LONG = {
+    "a ligature of 18 characters": "\ufdfa" * 2_000,
+    "the same joined by letters": "\ufdfaa" * 1_000,
+    "the same joined by hyphens": "\ufdfa-" * 1_000,
+    "numbers of three characters": "\u3250" * 2_000,
+    "ligatures of three letters": "ﬃ" * 2_000,
+    "letters that are six characters when decomposed": "\u1f82" * 2_000,
+    "one word": "w" * 2_000,
+    "letters and digits": "a1" * 1_000,
+    "capitals and underscores": "A_" * 1_000,
+    "camel case": "aB" * 1_000,
+    "a dotted number": ".".join(["1"] * 1_000),
+    "a version": "v" + ".".join(map(str, range(500))),
+    "colons": "ab:" * 666,
+    "signs": "a+" * 1_000,
+    "Hangul": "한국" * 1_000,
+    "marks of two classes": "a" + "\u0301\u0323" * 999,
+}
+"""Queries and texts of words at the limit of a query, by what is long in them."""
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_a_word_is_cut_in_texts_and_queries_alike(kind: str) -> None:
+    word = LONG[kind]
+    terms = set(analyze_text(word, "en"))
+    assert all(len(term) <= MAX_WORD_CHARS for term in terms | set(analyze_query(word).terms))
+    assert all(terms.intersection(found) for found in analyze_query(word).words)
+
+
+@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize("gap", ["", " "])
+def test_the_terms_of_a_text_have_a_small_multiple_of_its_length(kind: str, gap: str) -> None:
+    text = gap.join(LONG[kind])
+    for language in ("en", "pt", "ja"):
+        assert len(" ".join(analyze_text(text, language))) <= MAX_TEXT_GROWTH * len(text) + 256
+
+
+@pytest.mark.parametrize("numbers", [2, 8, 9, 40, 1_000])
+def test_a_dotted_number_is_found_whole_and_by_its_first_numbers(numbers: int) -> None:
+    text = ".".join(map(str, range(numbers)))
+    terms = set(analyze_text(text, "en"))
+    assert terms.issuperset(analyze_query(text).terms)
+    for count in range(2, min(numbers, 8) + 1):
+        assert terms.issuperset(analyze_query(".".join(map(str, range(count)))).terms)
+
+
+def test_a_list_of_dotted_numbers_grows_its_terms_six_times_at_most() -> None:
+    for numbers in range(2, 60):
+        text = " ".join([".".join(["1"] * numbers)] * 30)
+        assert len(" ".join(analyze_text(text, "en"))) <= 6 * len(text)
+
+
+def test_a_word_cut_in_a_text_keeps_the_parts_before_the_cut() -> None:
+    path = "/".join(f"part{number}" for number in range(1_000))
+    terms = set(analyze_text(path, "en"))
+    assert {"part", "0", "200"} <= terms
+    assert "900" not in terms
+
+
+@pytest.mark.parametrize("run", ["漢字仮名", "ひらがな", "カタカナ", "ภาษาไทย", "မြန်မာ"])
+def test_a_long_unspaced_run_is_cut_into_tokens_that_tile_it(run: str) -> None:
+    text = run * 1_500
+    found = list(tokenize(text))
+    assert "".join(token.text for token in found) == text
+    assert max(len(token.text) for token in found) == MAX_WORD_CHARS
+
+
+def test_a_query_has_a_limited_number_of_words_and_terms() -> None:
+    ideographs = "".join(chr(0x4E00 + number) for number in range(2_000))
+    thai = "".join(chr(0x0E01 + number * number % 46) for number in range(2_000))
+    # With a sign between two letters every part is a term of the same word.
+    parts = ":".join(chr(0xC0 + number % 500) + chr(0x61 + number % 26) for number in range(660))
+    words = " ".join(f"{number:x}" for number in range(500))
+    for query in (ideographs, thai, parts, words):
+        found = analyze_query(query)
+        assert 0 < len(found.terms) <= MAX_QUERY_TERMS
+        assert 0 < len(found.words) <= MAX_QUERY_WORDS
+        assert list(found.terms) == list(dict.fromkeys(term for word in found.words for term in word))
+    assert analyze_query(ideographs).terms == tuple(ideographs[at : at + 2] for at in range(MAX_QUERY_TERMS))
+
+
+def test_what_follows_the_limit_of_terms_is_left_out() -> None:
+    ideographs = "".join(chr(0x4E00 + number) for number in range(1_900))
+    assert analyze_query(f"router {ideographs} password").terms[0] == "router"
+    assert "password" not in analyze_query(f"router {ideographs} password").terms
+    assert "password" in analyze_query(f"router {ideographs[:400]} password").terms

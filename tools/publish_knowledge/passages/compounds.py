@@ -11,12 +11,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from knowledge.search.word_cache import WordCache
+
 LANGUAGE: Final = "de"
 
 _SHORTEST_PART: Final = 4
 """Shorter ones are more often endings than words."""
 
 _SHORTEST_WORD: Final = 2 * _SHORTEST_PART
+_LONGEST_WORD: Final = 100
+"""Longer ones are no words: looking for their parts takes the square of their length. German's longest have 80."""
 
 _LINKS: Final = ("s", "es", "n", "en", "er", "e", "")
 """Linking elements between two parts; the empty one comes last, so that `Urlaubsantrag` yields `Urlaub`."""
@@ -28,11 +32,14 @@ _CACHED_WORDS: Final = 65_536
 """More than the distinct words of most texts; words repeat, and each look-up asks the dictionary several times."""
 
 
-@lru_cache(maxsize=_CACHED_WORDS)
 def split_compound(word: str) -> tuple[str, ...]:
     """The two words that a German compound consists of, in lower case; empty for any other word."""
+    return _SPLITS[word]
+
+
+def _split(word: str) -> tuple[str, ...]:
     lowered = word.lower()
-    if len(lowered) < _SHORTEST_WORD or not lowered.isalpha():
+    if not _SHORTEST_WORD <= len(lowered) <= _LONGEST_WORD or not lowered.isalpha():
         return ()
     return max(_find_splits(lowered), key=lambda pair: min(map(len, pair)), default=())
 
@@ -55,3 +62,6 @@ def _is_word(word: str) -> bool:
     from simplemma import is_known  # noqa: PLC0415 - its dictionary takes seconds to read, and only German needs it
 
     return is_known(word, LANGUAGE) or is_known(word.capitalize(), LANGUAGE)
+
+
+_SPLITS: Final = WordCache(_split)

@@ -8,6 +8,9 @@ so that all decisions about words are made here:
 * Chinese, Japanese and other unspaced scripts become overlapping pairs of characters, besides single Han characters;
 * an identifier (`ERR_CONN_REFUSED`, `camelCase`, `HTTP/2`, `C++`) is indexed whole and in parts; a code with numbers,
   signs or capitals is searched for as a whole.
+
+Whatever the text, time and memory grow in proportion to it: every pattern is linear, and words, terms and cached words
+have limits that only unusual input reaches. A word beyond a limit is cut in the same way in texts and in queries.
 """
 
 from __future__ import annotations
@@ -16,12 +19,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 import Stemmer
 
 from knowledge.search.stop_words import find_stop_words
+from knowledge.search.word_cache import WordCache
 
 STEMMERS: Final = {"en": "english", "es": "spanish", "pt": "portuguese", "de": "german"}
 """Languages with a stemmer, and its name in the Snowball library."""
@@ -30,7 +35,21 @@ _FALLBACK: Final = "en"
 """Stemmer for the spaced words in texts of other languages: in Japanese or Chinese they are mostly English."""
 
 MAX_QUERY_WORDS: Final = 256
-"""Most words of one query that are searched for: estimating their frequencies takes the cube of the number of terms."""
+MAX_QUERY_TERMS: Final = 512
+"""Most words and distinct terms of one query that are searched for, the first ones: what each costs, it costs for every
+passage found in every scope. An unspaced run is one word with as many terms as characters."""
+
+MAX_WORD_CHARS: Final = 2_000
+"""Longest word, before and after normalization; the rest is cut off. As long as a passage and a query may be, so that
+only words that normalization makes longer are cut: it turns some characters into 18."""
+
+MAX_TEXT_GROWTH: Final = 8
+_GROWTH_ALLOWANCE: Final = 256
+"""The terms of a text, joined by spaces, have at most `MAX_TEXT_GROWTH` characters for each of the text's, besides the
+allowance for short texts. Chinese needs 5, most other texts less than 2."""
+
+_MAX_VERSION_PREFIXES: Final = 8
+"""Beginnings of a dotted number that are terms, besides the whole: all of them would be its length squared."""
 
 _UNSPACED: Final = (
     r"\u3040-\u30ff\uff66-\uff9f"  # kana, full and half width
@@ -40,16 +59,20 @@ _UNSPACED: Final = (
 # Accents may be separate marks after their letters.
 _LETTER: Final = rf"(?:(?![{_UNSPACED}])[\w\u0300-\u036f])"
 _TOKEN: Final = re.compile(
-    rf"(?P<unspaced>[{_UNSPACED}々ー]+)"
+    rf"(?P<unspaced>[{_UNSPACED}々ー]{{1,{MAX_WORD_CHARS}}})"
     rf"|(?P<word>{_LETTER}+(?:[-./:+#'’]+{_LETTER}+)*(?:\+\+|#)?)"
 )
-_NUMBERED: Final = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]|\d\W+\d")
+_LETTER_ANYWHERE: Final = re.compile(r"[^\W\d_]")
+_DIGIT_ANYWHERE: Final = re.compile(r"\d")
+_DIGITS_APART: Final = re.compile(r"\d\W+\d")
 _CONSTANT: Final = re.compile(r"[A-Z]_[A-Z]")
 _SIGNS: Final = re.compile("[+#]")
 _VERSION: Final = re.compile(r"v?(\d+(?:\.\d+)+)", re.IGNORECASE)
 _HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _HIRAGANA_PAIR: Final = re.compile("[\u3041-\u309f]{2}")
 _PART: Final = re.compile(r"[^\W\d_]+|\d+")
+# No stemmer changes a word without a Latin letter.
+_STEMMED: Final = re.compile("[a-z\u00c0-\u024f]")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 SplitCompound = Callable[[str], Iterable[str]]
@@ -91,11 +114,14 @@ def analyze_text(text: str, language: str, split_compound: SplitCompound = lambd
     `split_compound` gives the parts of a compound, none for any other word; their terms are added to its own.
     """
     languages = (language if language in STEMMERS else _FALLBACK,)
-    return [term for token in tokenize(text) for term in _terms_with_parts(token, languages, split_compound)]
+    terms = [term for token in tokenize(text) for term in _terms_with_parts(token, languages, split_compound)]
+    return _limit_growth(terms, MAX_TEXT_GROWTH * len(text) + _GROWTH_ALLOWANCE)
 
 
 def analyze_query(query: str) -> AnalyzedQuery:
-    """The words of a query, stemmed in every language because its own is unknown, `MAX_QUERY_WORDS` at most.
+    """The words of a query, stemmed in every language because its own is unknown.
+
+    At most the first `MAX_QUERY_WORDS` distinct words, and of these the first `MAX_QUERY_TERMS` distinct terms.
 
     Stop words are left out of a question, unless it holds nothing else.
     """
@@ -103,8 +129,7 @@ def analyze_query(query: str) -> AnalyzedQuery:
     stop_words = find_stop_words([_fold(token.text) for token in found if not token.unspaced])
     topical = [token for token in found if token.unspaced or _fold(token.text) not in stop_words]
     distinct = dict.fromkeys(tuple(_query_terms(token)) for token in topical or found)
-    words = tuple(word for word in distinct if word)[:MAX_QUERY_WORDS]
-    return AnalyzedQuery(words, tuple(dict.fromkeys(term for word in words for term in word)))
+    return _limit_query([word for word in distinct if word][:MAX_QUERY_WORDS])
 
 
 def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:
@@ -112,7 +137,27 @@ def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:
     if token.unspaced:
         run = _fold(token.text)
         return dict.fromkeys([*_pairs(run), *_HAN.findall(run)])
-    return _word_terms(token.text, languages)
+    return _TEXT_WORDS[languages][token.text]
+
+
+def _limit_growth(terms: list[str], limit: int) -> list[str]:
+    """As many of the terms as have, joined by spaces, at most `limit` characters."""
+    if sum(map(len, terms)) + len(terms) <= limit:
+        return terms
+    ends = accumulate(len(term) + 1 for term in terms)
+    return [term for term, end in zip(terms, ends, strict=True) if end <= limit]
+
+
+def _limit_query(words: Iterable[tuple[str, ...]]) -> AnalyzedQuery:
+    terms: dict[str, None] = {}
+    kept: list[tuple[str, ...]] = []
+    for word in words:
+        room = MAX_QUERY_TERMS - len(terms)
+        if not room:
+            break
+        kept.append(word[:room])
+        terms.update(dict.fromkeys(word[:room]))
+    return AnalyzedQuery(tuple(kept), tuple(terms))
 
 
 def _terms_with_parts(token: Token, languages: tuple[str, ...], split_compound: SplitCompound) -> list[str]:
@@ -135,23 +180,27 @@ def _pairs(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
 
 
-@lru_cache(maxsize=65_536)
+def _normalize(word: str) -> str:
+    # Cut before too: sorting a long run of combining marks takes the square of its length.
+    return unicodedata.normalize("NFKC", word[:MAX_WORD_CHARS])[:MAX_WORD_CHARS]
+
+
 def _word_terms(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
-    whole = unicodedata.normalize("NFKC", word)
-    found = [term for spelling in _spellings(whole) for term in _stem_all(spelling, languages)]
-    return tuple(dict.fromkeys(term for term in [*found, *_versions(whole)] if term))
+    whole = _normalize(word)
+    found = [term for spelling in dict.fromkeys(_spellings(whole)) for term in _stem_all(spelling, languages)]
+    # Cut again: folding makes some words longer.
+    return tuple(dict.fromkeys(term[:MAX_WORD_CHARS] for term in [*found, *_versions(whole)] if term))
 
 
-@lru_cache(maxsize=4_096)
 def _query_word_terms(word: str) -> tuple[str, ...]:
     """A code is searched for as a whole: its parts would find `HTTP/1.1` for `HTTP/2`, and every C for `C++`."""
-    whole = unicodedata.normalize("NFKC", word)
+    whole = _normalize(word)
     version = _versions(whole)[-1:]
     if version:
         return tuple(version)
     spellings = [_join(whole)] if _is_code(whole) else _spellings(whole)
-    found = [term for spelling in spellings for term in _stem_all(spelling, tuple(STEMMERS))]
-    return tuple(dict.fromkeys(term for term in found if term))
+    found = [term for spelling in dict.fromkeys(spellings) for term in _stem_all(spelling, tuple(STEMMERS))]
+    return tuple(dict.fromkeys(term[:MAX_WORD_CHARS] for term in found if term))
 
 
 def _parts(whole: str) -> list[str]:
@@ -160,7 +209,9 @@ def _parts(whole: str) -> list[str]:
 
 def _is_code(whole: str) -> bool:
     """Whether the parts alone mean little: numbers with letters, capitals and underscores, letters with a sign."""
-    return any(pattern.search(whole) for pattern in (_NUMBERED, _CONSTANT, _SIGNS))
+    # Two searches, because one pattern with any text between them would take the square of the length.
+    mixed = bool(_LETTER_ANYWHERE.search(whole) and _DIGIT_ANYWHERE.search(whole))
+    return mixed or any(pattern.search(whole) for pattern in (_DIGITS_APART, _CONSTANT, _SIGNS))
 
 
 def _spellings(whole: str) -> list[str]:
@@ -172,10 +223,14 @@ def _spellings(whole: str) -> list[str]:
 
 
 def _versions(whole: str) -> list[str]:
-    """`3`, `3.11` and `3.11.7` of `v3.11.7`, the shortest left out; none of anything but a version number."""
+    """`3`, `3.11` and `3.11.7` of `v3.11.7`, the shortest left out; none of anything but a version number.
+
+    The last one is the whole number, however long it is.
+    """
     match = _VERSION.fullmatch(whole)
     numbers = match.group(1).split(".") if match else []
-    return [".".join(numbers[:count]) for count in range(2, len(numbers) + 1)]
+    counts = [*range(2, min(len(numbers), _MAX_VERSION_PREFIXES + 1)), len(numbers)] if numbers else []
+    return [".".join(numbers[:count]) for count in counts]
 
 
 def _join(identifier: str) -> str:
@@ -185,10 +240,11 @@ def _join(identifier: str) -> str:
 
 def _stem_all(word: str, languages: tuple[str, ...]) -> list[str]:
     lowered = word.lower()
-    if not languages or not word.isalpha():
-        return [_fold(lowered)]
+    folded = _fold(lowered)
+    if not languages or not word.isalpha() or not _STEMMED.search(folded):
+        return [folded]
     # Folding comes after stemming, and the folded form is stemmed too: "configuracao" must meet "configuração".
-    forms = sorted({lowered, _fold(lowered)})
+    forms = sorted({lowered, folded})
     return [_fold(_stem(form, language)) for language in languages for form in forms]
 
 
@@ -206,12 +262,21 @@ def _singular(word: str) -> str:
 
 @lru_cache(maxsize=len(STEMMERS))
 def _stemmer(language: str) -> Stemmer.Stemmer:
-    return Stemmer.Stemmer(STEMMERS[language])
+    # Without the library's own cache, which counts words and not bytes.
+    return Stemmer.Stemmer(STEMMERS[language], 0)
 
 
-@lru_cache(maxsize=65_536)
 def _fold(text: str) -> str:
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     # Voiced kana marks are letters, not accents: compose again what is not Latin, Greek or Cyrillic.
     kept = "".join(mark for mark in decomposed if not "\u0300" <= mark <= "\u036f")
     return unicodedata.normalize("NFC", kept)
+
+
+_TEXT_WORDS: Final = {
+    languages: WordCache(partial(_word_terms, languages=languages))
+    for languages in (*((language,) for language in STEMMERS), tuple(STEMMERS))
+}
+"""Terms of a text's words by the languages of their stems: one language in publishing, all of them in excerpts."""

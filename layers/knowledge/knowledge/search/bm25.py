@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from knowledge.store.revision import Retrieved
+
+    Integers = npt.NDArray[np.int64]
+    Floats = npt.NDArray[np.float64]
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -40,19 +45,16 @@ class CandidatePool:
 
 
 @dataclass(frozen=True, slots=True)
-class HitCounts:
-    """A hit's frequencies of the query's terms, and its length in terms."""
-
-    frequencies: Mapping[str, int]
-    length: int
-
-
-@dataclass(frozen=True, slots=True)
 class TermCounts:
-    """A pool, the counts of each of its hits, and how many of its scope's passages hold each term."""
+    """A pool, the counts in its hits, and how many of its scope's passages hold each term.
+
+    `frequencies` has a row for each hit and a column for each of the query's `terms`; `lengths` are the hits' in terms.
+    """
 
     pool: CandidatePool
-    hits: tuple[HitCounts, ...]
+    terms: tuple[str, ...]
+    frequencies: Integers
+    lengths: Integers
     document_frequencies: Mapping[str, float]
 
 
@@ -81,9 +83,10 @@ class _Statistics:
 
 def count_terms(pool: CandidatePool, terms: Sequence[str]) -> TermCounts:
     """Count a query's distinct terms in a pool."""
-    wanted = frozenset(terms)
-    hits = tuple(_count_in(hit, wanted) for hit in pool.hits)
-    return TermCounts(pool, hits, _document_frequencies(pool, hits, terms))
+    frequencies, lengths = _count_in([hit.terms for hit in pool.hits], terms)
+    return TermCounts(
+        pool, tuple(terms), frequencies, lengths, _document_frequencies(pool, frequencies, lengths, terms)
+    )
 
 
 def rescore(pools: Sequence[TermCounts], words: Sequence[Sequence[str]]) -> RescoredPools:
@@ -93,10 +96,10 @@ def rescore(pools: Sequence[TermCounts], words: Sequence[Sequence[str]]) -> Resc
     """
     statistics = _merge_statistics(pools)
     ideal = math.fsum(_word_weight(word, statistics) for word in words)
-    if sum(1 for each in pools if each.hits) <= 1:
+    if sum(1 for each in pools if each.pool.hits) <= 1:
         scores = tuple(tuple(hit.score for hit in each.pool.hits) for each in pools)
     else:
-        scores = tuple(tuple(_bm25(hit, statistics) for hit in each.hits) for each in pools)
+        scores = tuple(_score_again(each, statistics) for each in pools)
     # A passage outside a pool hardly scores more than the lowest in it; the highest of these bounds holds for all
     # pools.
     cutoffs = (min(own) for each, own in zip(pools, scores, strict=True) if own and not each.pool.complete)
@@ -104,8 +107,8 @@ def rescore(pools: Sequence[TermCounts], words: Sequence[Sequence[str]]) -> Resc
 
 
 def estimate_document_frequencies(
-    pool: CandidatePool, hits: Sequence[HitCounts], counted: Mapping[str, float]
-) -> dict[str, float]:
+    pool: CandidatePool, frequencies: Integers, lengths: Integers, counted: Sequence[float]
+) -> list[float]:
     """Document frequencies that explain the scores of an incomplete pool; at least those counted in it.
 
     Each hit's score is a linear function of the terms' idf, with its saturated frequencies as coefficients. Ridge
@@ -113,38 +116,55 @@ def estimate_document_frequencies(
 
         frequency = (passages + 1) * exp(-idf) - 0.5
     """
-    terms = list(counted)
-    lengths = np.array([hit.length for hit in hits])
-    frequencies = np.array([[hit.frequencies.get(term, 0) for term in terms] for hit in hits])
-    saturated = frequencies * (K1 + 1) / (frequencies + (K1 * (1 - B + B * lengths / lengths.mean()))[:, None])
-    prior = np.array([_idf(pool.passages, counted[term]) for term in terms])
+    saturated = _saturate(frequencies, lengths, float(lengths.mean()))
+    prior = np.array([_idf(pool.passages, number) for number in counted])
     idf = _solve_ridge(saturated, np.array([hit.score for hit in pool.hits]), prior)
-    return {
-        term: max(counted[term], (pool.passages + 1) * math.exp(-max(float(weight), 0.0)) - 0.5)
-        for term, weight in zip(terms, idf, strict=True)
-    }
+    return [
+        max(number, (pool.passages + 1) * math.exp(-max(weight, 0.0)) - 0.5)
+        for number, weight in zip(counted, idf.tolist(), strict=True)
+    ]
 
 
-def _count_in(hit: Retrieved, wanted: frozenset[str]) -> HitCounts:
-    # Set intersection and `list.count` run in C; a loop over the words would be the slowest part of a search.
-    words = hit.terms.split(" ")
-    return HitCounts({term: words.count(term) for term in wanted.intersection(words)}, len(words))
+def _count_in(texts: Sequence[str], terms: Sequence[str]) -> tuple[Integers, Integers]:
+    """How often each of the terms occurs in each text of terms, and how many terms each text has.
+
+    Arrow splits and looks up all at once: in Python, the hits of 50 scopes would take most of a call's time.
+    """
+    split = pc.split_pattern(pa.array(texts, pa.string()), " ")
+    columns = pc.index_in(split.values, value_set=pa.array(terms, pa.string())).fill_null(-1).to_numpy()
+    ends = split.offsets.to_numpy().astype(np.int64)
+    found = np.flatnonzero(columns >= 0)
+    cells = (np.searchsorted(ends, found, side="right") - 1) * len(terms) + columns[found]
+    counts = np.bincount(cells, minlength=len(texts) * len(terms))
+    return counts.reshape(len(texts), len(terms)).astype(np.int64), np.diff(ends)
 
 
-def _document_frequencies(pool: CandidatePool, hits: Sequence[HitCounts], terms: Sequence[str]) -> dict[str, float]:
-    holding = Counter(term for hit in hits for term in hit.frequencies)
-    counted = {term: float(holding[term]) for term in terms}
-    if pool.complete or not hits:
+def _document_frequencies(
+    pool: CandidatePool, frequencies: Integers, lengths: Integers, terms: Sequence[str]
+) -> dict[str, float]:
+    holding = np.count_nonzero(frequencies, axis=0)
+    counted = dict(zip(terms, map(float, holding.tolist()), strict=True))
+    if pool.complete or not pool.hits:
         return counted
-    return estimate_document_frequencies(pool, hits, {term: number for term, number in counted.items() if number})
+    occurring = np.flatnonzero(holding)
+    some = [terms[column] for column in occurring.tolist()]
+    numbers = [counted[term] for term in some]
+    estimated = estimate_document_frequencies(pool, frequencies[:, occurring], lengths, numbers)
+    return dict(zip(some, estimated, strict=True))
 
 
-def _solve_ridge(
-    features: npt.NDArray[np.float64], targets: npt.NDArray[np.float64], prior: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Least squares with a penalty on the distance from `prior`, by the normal equations: (XᵀX + λI) w = Xᵀy + λp."""
-    strength = _RIDGE * len(targets)
-    left = features.T @ features + strength * np.eye(len(prior))
+def _solve_ridge(features: Floats, targets: Floats, prior: Floats) -> Floats:
+    """Least squares with a penalty on the distance from `prior`, by the normal equations: (XᵀX + λI) w = Xᵀy + λp.
+
+    With more terms than hits by the equal w = p + Xᵀ (XXᵀ + λI)⁻¹ (y - Xp), whose cost grows with the terms and not
+    with their cube.
+    """
+    hits, terms = features.shape
+    strength = _RIDGE * hits
+    if terms > hits:
+        left = features @ features.T + strength * np.eye(hits)
+        return np.asarray(prior + features.T @ np.linalg.solve(left, targets - features @ prior), dtype=np.float64)
+    left = features.T @ features + strength * np.eye(terms)
     return np.asarray(np.linalg.solve(left, features.T @ targets + strength * prior), dtype=np.float64)
 
 
@@ -152,9 +172,9 @@ def _merge_statistics(pools: Sequence[TermCounts]) -> _Statistics:
     frequencies: Counter[str] = Counter()
     for each in pools:
         frequencies.update(each.document_frequencies)
-    lengths = [hit.length for each in pools for hit in each.hits]
     # The mean of the hits replaces that of all passages, whose lengths would have to be read.
-    mean = sum(lengths) / len(lengths) if lengths else 1.0
+    hits = sum(len(each.lengths) for each in pools)
+    mean = sum(int(each.lengths.sum()) for each in pools) / hits if hits else 1.0
     return _Statistics(max(1, sum(each.pool.passages for each in pools)), mean, frequencies)
 
 
@@ -164,17 +184,17 @@ def _word_weight(word: Sequence[str], statistics: _Statistics) -> float:
     return max((statistics.idf(term) for term in known or word), default=0.0)
 
 
-def _bm25(hit: HitCounts, statistics: _Statistics) -> float:
-    # Terms in one order, so that equal hits get the same bits; sets of strings have another order in each process.
-    mean = statistics.mean_length
-    return math.fsum(
-        statistics.idf(term) * _saturate(number, hit.length, mean) for term, number in sorted(hit.frequencies.items())
-    )
+def _score_again(counts: TermCounts, statistics: _Statistics) -> tuple[float, ...]:
+    idf = np.array([statistics.idf(term) for term in counts.terms])
+    weighted = idf * _saturate(counts.frequencies, counts.lengths, statistics.mean_length)
+    # Summed exactly, so that equal hits get the same bits whatever the order of the terms.
+    return tuple(map(math.fsum, weighted.tolist()))
 
 
-def _saturate(frequency: int, length: int, mean: float) -> float:
+def _saturate(frequencies: Integers, lengths: Integers, mean: float) -> Floats:
     """BM25's term frequency: repeats count less and less, and less in a long passage."""
-    return frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / mean))
+    norms = K1 * (1 - B + B * lengths / mean)
+    return np.asarray(frequencies * (K1 + 1) / (frequencies + norms[:, None]), dtype=np.float64)
 
 
 def _idf(passages: int, frequency: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -60,15 +61,20 @@ def _center(matches: Sequence[_Match], length: int, limit: int) -> tuple[int, in
 
 def _find_densest(matches: Sequence[_Match], limit: int) -> tuple[int, int]:
     """First and last match in the window that holds the most distinct terms, then the most matches."""
-    best, chosen, last = (0, 0), (0, 0), 0
+    best, chosen, end = (0, 0), (0, 0), 0
+    inside: Counter[str] = Counter()
     for first, match in enumerate(matches):
-        last = max(first, last)
-        while last + 1 < len(matches) and matches[last + 1].end - match.start <= limit:
-            last += 1
-        inside = matches[first : last + 1]
-        value = (len(frozenset().union(*(one.terms for one in inside))), len(inside))
+        # The first is inside even where it is longer than the window.
+        while end <= first or (end < len(matches) and matches[end].end - match.start <= limit):
+            inside.update(matches[end].terms)
+            end += 1
+        value = (len(inside), end - first)
         if value > best:
-            best, chosen = value, (first, last)
+            best, chosen = value, (first, end - 1)
+        inside.subtract(match.terms)
+        for term in match.terms:
+            if not inside[term]:
+                del inside[term]
     return chosen
 
 
