@@ -59,7 +59,7 @@ def test_a_batch_is_planned_from_the_heads_of_one_version(folder: Location) -> N
         await put(folder, ANA, "notes", {"a.md": RIVER, "b.md": HARBOUR})
         tables = await open_tables(folder)
         batch = [prepare(RIVER, path) for path in ("b.md", "c.md", "a.md")]
-        plan = await plan_batch(tables, batch, draft=False)
+        plan = await plan_batch(tables, batch, PublishOptions(ANA, "notes"))
         assert plan.version == await tables.current.version()
         assert [step.action for step in plan.steps] == ["changed", "created", "unchanged"]
         assert [step.head is not None for step in plan.steps] == [True, False, True]

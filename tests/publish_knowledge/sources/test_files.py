@@ -43,11 +43,14 @@ def test_a_hidden_file_that_is_named_is_taken(tmp_path: Path) -> None:
     assert paths(find_files([tmp_path / "docs/.notes.md"])) == ["docs/.notes.md"]
 
 
-def test_the_search_ends_in_a_loop_of_links_and_linked_files_are_read(tmp_path: Path) -> None:
-    write_files(tmp_path, "docs/a.md", "outside.md")
-    (tmp_path / "docs/loop").symlink_to(tmp_path / "docs")
-    (tmp_path / "docs/linked.md").symlink_to(tmp_path / "outside.md")
-    assert paths(find_files([tmp_path / "docs"])) == ["docs/a.md", "docs/linked.md"]
+def test_the_search_ends_in_a_loop_of_links_and_linked_files_inside_are_read(tmp_path: Path) -> None:
+    write_files(tmp_path, "docs/a.md", "docs/sub/inside.md")
+    (tmp_path / "docs/sub/loop").symlink_to(tmp_path / "docs/sub")
+    (tmp_path / "docs/linked.md").symlink_to("sub/inside.md")
+    found = find_files([tmp_path / "docs"])
+    assert paths(found) == ["docs/a.md", "docs/linked.md", "docs/sub/inside.md"]
+    assert [link.path for link in found.links] == ["docs/sub/loop"]
+    assert found.unseen == ("docs/sub/loop/",)
 
 
 def test_a_file_alone_is_the_item_that_its_folder_made(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from publish_knowledge.sources.documents import Document
-from publish_knowledge.sources.files import find_files
+from publish_knowledge.sources.files import FoundFiles, SourceFile, find_files
 from publish_knowledge.sources.loading import MAX_BYTES, LoadedFiles, load_documents
 
-# Its first page is not mapped.
-UNREADABLE = Path("/proc/self/mem")
+# Files that open and cannot be read: the first page of this process is not mapped.
+UNREADABLE = Path("/proc/self")
 
 
 def write(root: Path, files: dict[str, bytes | str]) -> Path:
@@ -66,16 +66,33 @@ def test_a_long_title_is_shortened(tmp_path: Path) -> None:
     assert title.endswith("word…")
 
 
-def test_front_matter_alone_is_an_item_with_an_empty_text(tmp_path: Path) -> None:
-    document = one(tmp_path, "---\ntitle: Soon\n---\n")
-    assert (document.title, document.text, document.language) == ("Soon", "", "und")
+@pytest.mark.parametrize(
+    "content",
+    ["---\ntitle: Soon\n---\n", "---\ntitle: Soon\n---", "+++\ntitle = 'Soon'\n+++\n \n", "\n---\nid: a\n---\n\n\t\n"],
+)
+def test_front_matter_alone_is_a_warning_and_not_published(tmp_path: Path, content: str) -> None:
+    found = load(tmp_path, {"soon.md": content, "good.md": "Fine.\n"})
+    assert [document.source_path for document in found.documents] == ["good.md"]
+    assert found.errors == ()
+    assert [(one.path, one.reason) for one in found.warnings] == [
+        ("soon.md", "It has front matter and no text: it is not published.")
+    ]
+    assert found.unread == {"soon.md"}
+
+
+def test_ids_by_path_ignore_front_matter_ids(tmp_path: Path) -> None:
+    claim = "---\nid: same\n---\nText of its own.\n"
+    written = write(tmp_path, {"docs/a.md": claim, "es/a.md": claim, "es/b.md": "---\nid: [x, y]\n---\nText.\n"})
+    found = load_documents(find_files([written], written), ids="path")
+    assert found.errors == found.warnings == ()
+    assert [one.item_source for one in found.documents] == ["path:docs/a.md", "path:es/a.md", "path:es/b.md"]
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         (b"\xff", "It is not valid UTF-8 (byte 0, line 1)"),
-        ("---\nx: [\n---\n", "Its front matter does not parse (line 3)"),
+        ("---\ntitle: [\n---\nText", "Its front matter does not parse (line 3)"),
         (b"a" * (MAX_BYTES + 1), "It has 20,971,521 bytes; 20,971,520 is the limit."),
     ],
 )
@@ -94,7 +111,8 @@ def test_files_that_claim_one_id_are_all_left_out(tmp_path: Path) -> None:
     assert [document.source_path for document in found.documents] == ["f.md"]
     assert [error.path for error in found.errors] == ["a.md", "b.md", "c.md", "d.md", "e.md"]
     assert found.errors[0].reason == (
-        "Its id “same” is also claimed by b.md, c.md, d.md and 1 more. Give each file an id of its own."
+        "Its id “same” is also claimed by b.md, c.md, d.md and 1 more. Give each file an id of its own, "
+        "or use --ids path, which identifies all files by their paths."
     )
 
 
@@ -119,9 +137,10 @@ def test_a_file_that_vanishes_or_cannot_be_opened_is_reported(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(not UNREADABLE.exists(), reason="it takes a file that opens and cannot be read")
-def test_a_file_whose_reading_fails_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "a.md").symlink_to(UNREADABLE)
-    (error,) = load(tmp_path, {"good.md": "Fine.\n"}).errors
+def test_a_file_whose_reading_fails_is_reported() -> None:
+    file = UNREADABLE / "mem"
+    source = SourceFile(file, "a.md", "plain", UNREADABLE, UNREADABLE, ("mem",))
+    (error,) = load_documents(FoundFiles((source,), (), ())).errors
     assert (error.path, error.reason) == ("a.md", "It cannot be read: Input/output error.")
 
 

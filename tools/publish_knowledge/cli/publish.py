@@ -3,29 +3,63 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import click
 
 from publish_knowledge.cli.options import base_option, finish, format_example, one_scope, target_options
 from publish_knowledge.cli.output import ExitCode
+from publish_knowledge.cli.passed_over import format_passed_over, summarize_passed_over
 from publish_knowledge.cli.session import Target
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.plan import PublishReport
 from publish_knowledge.publishing.publish import publish as publish_documents
-from publish_knowledge.sources.files import KINDS, find_files
+from publish_knowledge.sources.file_errors import FileError
+from publish_knowledge.sources.files import KINDS, FoundFiles, find_files
 from publish_knowledge.sources.languages import normalize_language
-from publish_knowledge.sources.loading import LoadedFiles, load_documents
+from publish_knowledge.sources.loading import IdSource, LoadedFiles, load_documents
+from publish_knowledge.sources.selection import Selection, build_selection
 
 _EXAMPLE: Final = format_example(
     "knowledge publish docs --uri s3://bucket/knowledge --team support --base handbook",
     "knowledge publish docs/guide/install.md --root . --uri ./dataset --owner ana --base notes --draft",
 )
-_PATHS: Final = click.Path(exists=True, path_type=Path)
+# A folder that may not be listed is reported like any other file that cannot be used, and the rest is published.
+_PATHS: Final = click.Path(exists=True, readable=False, path_type=Path)
 _FOLDER: Final = click.Path(exists=True, file_okay=False, path_type=Path)
+_EXCLUDE: Final = "Leave out what matches, in gitignore's syntax; may be repeated. See also .knowledgeignore."
+_INCLUDE: Final = "Publish only what matches, in gitignore's syntax; may be repeated."
+_IDS: Final = "What identifies items: `id` in the front matter where there is one, or the path alone."
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Which files are published, and how they are read."""
+
+    paths: tuple[Path, ...]
+    root: Path | None
+    language: str | None
+    exclude: tuple[str, ...]
+    include: tuple[str, ...]
+    ids: IdSource
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What was found and loaded."""
+
+    found: FoundFiles
+    loaded: LoadedFiles
+    selection: Selection
+
+    @property
+    def warnings(self) -> list[FileError]:
+        """What the writer of a file should know, although nothing is left undone."""
+        return sorted((*self.found.links, *self.loaded.warnings), key=lambda warning: warning.path)
 
 
 @click.command(epilog=_EXAMPLE)
@@ -38,49 +72,79 @@ _FOLDER: Final = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("--dry-run", is_flag=True, help="Report what would be done, and do nothing.")
 @click.option("--language", metavar="CODE", help="Language of texts that do not declare theirs.")
 @click.option("--root", type=_FOLDER, help="Folder that item paths relate to.  [default: the given folder's parent]")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help=_EXCLUDE)
+@click.option("--include", multiple=True, metavar="PATTERN", help=_INCLUDE)
+@click.option("--ids", type=click.Choice(get_args(IdSource)), default="front-matter", show_default=True, help=_IDS)
 @click.option("--cache/--no-cache", default=True, help="Keep embeddings between runs.  [default: keep]")
-def publish(
-    paths: tuple[Path, ...],
-    target: Target,
-    root: Path | None,
-    language: str | None,
-    *,
-    cache: bool,
-    **options: Any,  # noqa: ANN401 - fields of `PublishOptions`
-) -> None:
+@click.option("--verbose", is_flag=True, help="List the files that are passed over.")
+def publish(target: Target, *, cache: bool, verbose: bool, **options: Any) -> None:  # noqa: ANN401 - fields of `_Source` and `PublishOptions`
     """Publish folders or files into a base.
 
     Markdown (.md, .markdown, .mdx) and plain text (.txt) are accepted, in UTF-8.
 
     An item is identified by its path from the given folder's name on (`docs` gives `docs/install.md`), or by an `id` in
     its front matter. Unchanged files are skipped, so the same command again publishes nothing.
+
+    Hidden files, installed packages and build folders are left out, and what .knowledgeignore files say.
     """
+    source = _Source(**{item.name: options.pop(item.name) for item in fields(_Source)})
     if options["draft"] and options["prune"]:
         raise click.UsageError("A draft changes nothing that may be read, so it cannot --prune. Leave one of the two.")
-    loaded = _load_files(paths, root, language, prune=options["prune"])
-    unread = {error.path for error in loaded.errors}
-    _publish(target, PublishOptions(**options, folders=loaded.folders, unread=unread), loaded, cache=cache)
+    batch = _load(source, prune=options["prune"])
+    _publish(target, _build_options(batch, options), batch, cache=cache, verbose=verbose)
 
 
-def _load_files(paths: tuple[Path, ...], root: Path | None, language: str | None, *, prune: bool) -> LoadedFiles:
-    if prune and not all(path.is_dir() for path in paths):
+def _load(source: _Source, *, prune: bool) -> _Batch:
+    if prune and not all(path.is_dir() for path in source.paths):
         raise click.UsageError("--prune needs whole folders: other files of the base would count as gone.")
     try:
-        tag = None if language is None else normalize_language(language)
-        found = find_files(paths, root)
+        tag = None if source.language is None else normalize_language(source.language)
+        selection = build_selection(source.exclude, source.include)
+        found = find_files(source.paths, source.root, selection)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if not found.files and not found.errors:
-        raise click.UsageError(f"No {', '.join(KINDS)} files found in {', '.join(map(str, paths))}.")
-    return load_documents(found, tag)
+        names = ", ".join(map(str, source.paths))
+        passed = f" {summarize_passed_over(found.passed_over)}" if found.passed_over else ""
+        raise click.UsageError(f"No {', '.join(KINDS)} files found in {names}.{passed}")
+    found = _refuse_unseen(found) if prune else found
+    return _Batch(found, load_documents(found, tag, source.ids), selection)
 
 
-def _publish(target: Target, options: PublishOptions, loaded: LoadedFiles, *, cache: bool) -> None:
-    output = target.session.output
+def _refuse_unseen(found: FoundFiles) -> FoundFiles:
+    """With `--prune`, a folder of which nothing is known is an error."""
+    reason = "No file to publish is in it: perhaps it is not mounted. What was published from it is not archived."
+    paths = (source.path for source in found.files)
+    filled = {folder for path in paths for folder in found.folders if path.startswith(folder)}
+    known = {error.path for error in found.errors}
+    empty = [folder for folder in found.folders if folder not in filled and folder.rstrip("/") not in known]
+    errors = (*found.errors, *found.links, *(FileError(folder.rstrip("/"), reason) for folder in empty))
+    return replace(found, errors=errors, links=(), unseen=(*found.unseen, *empty))
+
+
+def _build_options(batch: _Batch, options: Mapping[str, Any]) -> PublishOptions:
+    found = batch.found
+    by_default = (f"{one.path}/" if one.is_folder else one.path for one in found.passed_over if one.reason == "default")
+    return PublishOptions(
+        **options,
+        folders=found.folders,
+        unread=batch.loaded.unread,
+        unseen=(*found.unseen, *by_default),
+        selects=partial(batch.selection.includes, bases=found.folders),
+        siblings=found.siblings,
+    )
+
+
+def _publish(target: Target, options: PublishOptions, batch: _Batch, *, cache: bool, verbose: bool) -> None:
+    output, loaded = target.session.output, batch.loaded
     for error in loaded.errors:
         output.note(f"{error.path}: {error.reason}")
+    for warning in batch.warnings:
+        output.note(f"{warning.path}: Warning: {warning.reason}")
+    for line in format_passed_over(batch.found.passed_over, verbose=verbose):
+        output.note(line)
     report = asyncio.run(_run(target, options, loaded, cache=cache))
-    output.result(_build_document(options, report, loaded), _format_lines(report, loaded))
+    output.result(_build_document(options, report, batch), _format_lines(report, loaded))
     finish(choose_exit_code(report, loaded))
 
 
@@ -99,16 +163,16 @@ def choose_exit_code(report: PublishReport, loaded: LoadedFiles) -> ExitCode:
         return ExitCode.OVERWRITTEN
     if report.count("refused"):
         return ExitCode.REFUSED
-    return ExitCode.PROBLEMS if loaded.errors else ExitCode.OK
+    return ExitCode.PROBLEMS if loaded.errors or report.count("kept") else ExitCode.OK
 
 
-def _build_document(options: PublishOptions, report: PublishReport, loaded: LoadedFiles) -> dict[str, Any]:
+def _build_document(options: PublishOptions, report: PublishReport, batch: _Batch) -> dict[str, Any]:
     return {
         "type": "knowledge_publish_report",
         "scope": options.scope.name,
         "knowledge_base_id": options.base_id,
         "dry_run": report.dry_run,
-        "counts": {**report.count_actions(), "problems": len(loaded.errors)},
+        "counts": {**report.count_actions(), "problems": len(batch.loaded.errors)},
         "items": [
             {
                 "source_path": outcome.source_path,
@@ -119,13 +183,15 @@ def _build_document(options: PublishOptions, report: PublishReport, loaded: Load
             }
             for outcome in report.outcomes
         ],
-        "problems": [error.as_dict() for error in loaded.errors],
+        "problems": [error.as_dict() for error in batch.loaded.errors],
+        "warnings": [warning.as_dict() for warning in batch.warnings],
+        "passed_over": [asdict(one) for one in batch.found.passed_over],
     }
 
 
 def _format_lines(report: PublishReport, loaded: LoadedFiles) -> Iterator[str]:
     for outcome in report.outcomes:
-        if outcome.action != "unchanged":
+        if outcome.action != "unchanged" or outcome.detail:
             detail = f"  ({outcome.detail})" if outcome.detail else ""
             yield f"{outcome.action:<11} {outcome.source_path}{detail}"
     parts = [f"{count} {action}" for action, count in report.count_actions().items()]

@@ -26,12 +26,17 @@ MAX_LINES: Final = 200_000
 MAX_HEADING_CHARS: Final = 160
 """A heading path precedes the text of each of its passages: longer ones would crowd out the text."""
 
+_HTML_TITLE_CHARS: Final = 2_000
+"""A heading with its tags and attributes; a longer one is text."""
+
 _TOP_CHARS: Final = 50_000
 """How far down a text its title is searched for."""
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _ANCHOR: Final = re.compile(r"\s*\{:?\s*[#.][^{}]*\}\s*$")
 _MARKUP: Final = re.compile(r"[\\`*_\[\]<>&!~]")
+_HTML_HEADING: Final = re.compile(r"<h([1-6])(?:\s[^<>]*)?>", re.IGNORECASE)
+_TAG: Final = re.compile(r"<[^<>]*>")
 _TABLE: Final = re.compile(r"[ ]{0,3}\||[^\n]{0,1000}\n[ ]{0,3}:?-+:?[ ]*\|")
 _KINDS: Final[dict[str, BlockKind]] = {
     "heading_open": "heading",
@@ -47,7 +52,7 @@ _KINDS: Final[dict[str, BlockKind]] = {
 class Block:
     """`text[start:end]`, with the blank lines after it.
 
-    `level` and `title` belong to headings; `items` are the starts of a list's items.
+    `level` and `title` belong to headings, and to HTML with a heading in it; `items` are the starts of a list's items.
     """
 
     start: int
@@ -68,7 +73,7 @@ def parse_blocks(text: str, kind: TextKind) -> Iterator[Block]:
 def find_first_heading(text: str) -> str:
     """Title of the first non-empty heading near the top of a Markdown text; "" if there is none."""
     blocks = parse_blocks(text[:_TOP_CHARS], "markdown")
-    return next((block.title for block in blocks if block.kind == "heading" and block.title), "")
+    return next((block.title for block in blocks if block.title), "")
 
 
 @lru_cache(maxsize=1_024)
@@ -139,7 +144,21 @@ def _build_block(text: str, span: tuple[int, int], tokens: Sequence[Token], line
             lines[_get_first_line(token)] for token in tokens if token.type == "list_item_open" and token.level == 1
         )
         return Block(*span, kind, items=items)
+    if tokens[0].type == "html_block":
+        return _build_html_block(span, tokens[0].content)
     return Block(*span, "lines" if kind == "prose" and _TABLE.match(text, *span) else kind)
+
+
+def _build_html_block(span: tuple[int, int], html: str) -> Block:
+    """A heading where an `<h1>` to `<h6>` is all that can be read in the block; lines, with its title, otherwise."""
+    opening = _HTML_HEADING.search(html)
+    end = html.lower().find(f"</h{opening[1]}", opening.end()) if opening else -1
+    if opening is None or end < 0:
+        return Block(*span, "lines")
+    title = clean_heading(_TAG.sub("", html[opening.end() : end][:_HTML_TITLE_CHARS]))
+    rest = _TAG.sub("", html[: opening.start()] + html[end:])
+    is_heading = bool(title) and not rest.strip()
+    return Block(*span, "heading" if is_heading else "lines", int(opening[1]), title)
 
 
 @cache

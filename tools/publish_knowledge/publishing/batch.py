@@ -21,8 +21,8 @@ from publish_knowledge.publishing.plan import (
     build_head,
     build_revision,
     collect_vectors,
+    decide_step,
     list_embedded_texts,
-    plan_step,
 )
 from publish_knowledge.store.arrow_rows import build_archive_rows, build_head_rows, build_history_rows
 from publish_knowledge.store.marker import current_time
@@ -67,11 +67,11 @@ class _Known:
         return list_embedded_texts(step.info.title, self.split(step))
 
 
-async def plan_batch(tables: ScopeTables, batch: Sequence[PreparedDocument], *, draft: bool) -> BatchPlan:
+async def plan_batch(tables: ScopeTables, batch: Sequence[PreparedDocument], options: PublishOptions) -> BatchPlan:
     """Compare a batch with the heads as they are now."""
     version = await tables.current.version()
     heads = await tables.find_heads([prepared.item_id for prepared in batch])
-    steps = (plan_step(prepared, heads.get(prepared.item_id), draft=draft) for prepared in batch)
+    steps = (decide_step(prepared, heads.get(prepared.item_id), options) for prepared in batch)
     return BatchPlan(version, tuple(steps))
 
 
@@ -79,20 +79,20 @@ async def publish_batch(
     tables: ScopeTables, options: PublishOptions, embedder: Embedder, batch: Sequence[PreparedDocument]
 ) -> list[ItemOutcome]:
     """Publish a batch; one outcome for each document, in order."""
-    first = await plan_batch(tables, batch, draft=options.draft)
+    first = await plan_batch(tables, batch, options)
     known = await _load_known(tables, first.written)
     failed = await _embed(embedder, known, first.written)
     usable = [prepared for prepared in batch if prepared.item_id not in failed]
     # Embedding takes long. Heads that moved meanwhile give other revisions of the same passages, and new vectors only
     # for an item that had nothing to write before.
-    plan = await plan_batch(tables, usable, draft=options.draft)
+    plan = await plan_batch(tables, usable, options)
     failed |= await _embed(embedder, known, plan.written)
     plan = replace(plan, steps=tuple(step for step in plan.steps if step.item_id not in failed))
-    done = {outcome.item_id: outcome for outcome in await _store(tables, options, plan, known)} | failed
+    done = {outcome.item_id: outcome for outcome in await _store(tables, plan, known)} | failed
     return [done[prepared.item_id] for prepared in batch]
 
 
-async def _store(tables: ScopeTables, options: PublishOptions, plan: BatchPlan, known: _Known) -> list[ItemOutcome]:
+async def _store(tables: ScopeTables, plan: BatchPlan, known: _Known) -> list[ItemOutcome]:
     if not plan.written:
         return [step.outcome for step in plan.steps]
     at = current_time()
@@ -103,9 +103,14 @@ async def _store(tables: ScopeTables, options: PublishOptions, plan: BatchPlan, 
         for step in plan.written
     ]
     await _archive(tables, revisions, known)
-    if options.draft:
-        return await _commit_drafts(tables, plan, known, at)
-    return await _commit(tables, plan, revisions, at)
+    drafted = [step for step in plan.steps if step.action == "drafted"]
+    rest = replace(plan, steps=tuple(step for step in plan.steps if step.action != "drafted"))
+    outcomes = await _commit_drafts(tables, drafted, known, at)
+    if not rest.written:
+        return [*outcomes, *(step.outcome for step in rest.steps)]
+    published = {step.revision_id for step in rest.written}
+    made = [revision for revision in revisions if revision.revision_id in published]
+    return [*outcomes, *await _commit(tables, rest, made, at)]
 
 
 async def _load_known(tables: ScopeTables, steps: Iterable[Step]) -> _Known:
@@ -161,12 +166,12 @@ def _join_archive_rows(tables: ScopeTables, revisions: Iterable[StoredRevision])
     return pa.concat_tables(build_archive_rows(tables.revisions_schema, revision) for revision in revisions)
 
 
-async def _commit_drafts(tables: ScopeTables, plan: BatchPlan, known: _Known, at: str) -> list[ItemOutcome]:
-    heads = [build_head(step, at) for step in plan.written if step.head is None]
+async def _commit_drafts(tables: ScopeTables, steps: Sequence[Step], known: _Known, at: str) -> list[ItemOutcome]:
+    heads = [build_head(step, at) for step in steps if step.head is None]
     if heads:
         # Never over a head: a draft changes nothing that may be read.
         await tables.current.insert_missing(build_head_rows(tables.current_schema, heads))
-    return [_build_draft_outcome(step, known) for step in plan.steps]
+    return [_build_draft_outcome(step, known) for step in steps]
 
 
 def _build_draft_outcome(step: Step, known: _Known) -> ItemOutcome:

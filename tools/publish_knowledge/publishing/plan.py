@@ -15,7 +15,8 @@ from knowledge.store.revision import RevisionInfo
 from knowledge.store.schema import ARCHIVED, DRAFT, PUBLISHED, fingerprint, item_id, revision_id
 from publish_knowledge.passages.indexed_text import build_embedded_text
 from publish_knowledge.passages.splitting import Passage
-from publish_knowledge.sources.documents import Document
+from publish_knowledge.publishing.options import PublishOptions
+from publish_knowledge.sources.documents import Document, normalize_path
 from publish_knowledge.store.records import HalfVectors, ItemHead, StoredRevision
 
 Action = Literal[
@@ -25,8 +26,9 @@ Action = Literal[
     "unchanged",  # nothing to do
     "drafted",  # stored, not readable
     "archived",  # pruned: its file is gone
+    "kept",  # not pruned: its file could not be looked for
     "overwritten",  # published, but over a revision that another publisher had committed meanwhile
-    "refused",  # not readable: the base was archived, or another file claims the same id
+    "refused",  # not done: the base was archived, or another file claims the same id
 ]
 
 WRITTEN: Final[frozenset[Action]] = frozenset({"created", "changed", "restored", "drafted"})
@@ -58,6 +60,7 @@ class Step:
     head: ItemHead | None
     action: Action
     revision_id: str
+    detail: str = ""
 
     @property
     def item_id(self) -> str:
@@ -82,7 +85,7 @@ class Step:
     @property
     def outcome(self) -> ItemOutcome:
         """The outcome when everything goes as planned."""
-        return ItemOutcome(self.prepared.document.source_path, self.item_id, self.revision_id, self.action)
+        return ItemOutcome(self.prepared.document.source_path, self.item_id, self.revision_id, self.action, self.detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,34 @@ def plan_step(prepared: PreparedDocument, head: ItemHead | None, *, draft: bool)
         return Step(prepared, head, "restored" if restoring else "unchanged", previous)
     revision = revision_id(prepared.item_id, previous, prepared.fingerprint)
     return Step(prepared, head, _choose_action(previous, draft=draft), revision)
+
+
+def decide_step(prepared: PreparedDocument, head: ItemHead | None, options: PublishOptions) -> Step:
+    """Decide with all that the options and the document's front matter say, and give the reason where it matters."""
+    marked = prepared.document.draft
+    step = plan_step(prepared, head, draft=options.draft or marked is not None)
+    if head is not None and _is_of_another_file(prepared, head, options):
+        return replace(step, action="refused", revision_id="", detail=_explain_other_file(head))
+    if marked is None:
+        return step
+    is_readable = head is not None and head.state == PUBLISHED
+    stays = " What was published before stays readable until it is archived." if is_readable else ""
+    return replace(step, detail=f"Its front matter has “{marked}”.{stays}")
+
+
+def _is_of_another_file(prepared: PreparedDocument, head: ItemHead, options: PublishOptions) -> bool:
+    """Whether the item's last publish came from another file, which may still be there."""
+    if normalize_path(head.info.source_uri) == prepared.document.source_path or head.state == ARCHIVED:
+        return False
+    return not options.misses(head)
+
+
+def _explain_other_file(head: ItemHead) -> str:
+    return (
+        f"The item with this id was published from {head.info.source_uri}. Give each file an id of its own, or use "
+        "--ids path. If the file was moved, publish its old and its new folder in one run, or archive the item first: "
+        f"knowledge archive --item {head.item_id}."
+    )
 
 
 def _choose_action(previous: str, *, draft: bool) -> Action:

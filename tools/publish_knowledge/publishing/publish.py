@@ -17,7 +17,7 @@ from publish_knowledge.publishing.plan import (
     ItemOutcome,
     PreparedDocument,
     PublishReport,
-    plan_step,
+    decide_step,
     prepare_document,
 )
 from publish_knowledge.sources.documents import Document
@@ -48,14 +48,16 @@ async def publish(
     distinct, refused = _refuse_duplicates(prepared)
     tables = await _open_tables(store, options)
     if tables is None:
-        steps = (plan_step(one, None, draft=options.draft) for one in distinct)
+        steps = (decide_step(one, None, options) for one in distinct)
         return PublishReport((*(step.outcome for step in steps), *refused), dry_run=True)
     await _refuse_archived(tables, options.base_id)
     options = replace(options, unread={*options.unread, *(one.source_path for one in refused)})
-    gone = await _find_gone(tables, options, distinct) if options.prune else []
-    rest = [*refused, *map(_build_pruned_outcome, gone)]
+    lost = await _find_lost(tables, options, distinct) if options.prune else []
+    gone = [head for head in lost if options.prunes(head)]
+    kept = [_build_kept_outcome(head) for head in lost if options.keeps(head)]
+    rest = [*refused, *map(_build_pruned_outcome, gone), *kept]
     if options.dry_run:
-        planned = await plan_batch(tables, distinct, draft=options.draft)
+        planned = await plan_batch(tables, distinct, options)
         return PublishReport((*(step.outcome for step in planned.steps), *rest), dry_run=True)
     outcomes = await _publish_all(tables, options, embedder, distinct, on_progress)
     await archive_items(tables, gone)
@@ -109,15 +111,20 @@ def _refuse_duplicates(prepared: Iterable[PreparedDocument]) -> tuple[list[Prepa
     return list(first.values()), refused
 
 
-async def _find_gone(
+async def _find_lost(
     tables: ScopeTables, options: PublishOptions, documents: Iterable[PreparedDocument]
 ) -> list[ItemHead]:
-    """Published items of the base that no document stands behind any more, and that are to be archived."""
+    """Published items of the base that no document stands behind."""
     items = {prepared.item_id for prepared in documents}
     published = [head for head in await tables.list_heads(options.base_id) if head.state == PUBLISHED]
-    gone = [head for head in published if head.item_id not in items and options.prunes(head)]
-    return sorted(gone, key=lambda head: (head.info.source_uri, head.item_id))
+    lost = [head for head in published if head.item_id not in items]
+    return sorted(lost, key=lambda head: (head.info.source_uri, head.item_id))
 
 
 def _build_pruned_outcome(head: ItemHead) -> ItemOutcome:
     return ItemOutcome(head.info.source_uri, head.item_id, head.revision_id, "archived", "Its file is gone.")
+
+
+def _build_kept_outcome(head: ItemHead) -> ItemOutcome:
+    detail = "Its folder is a link, could not be listed, or is left out by default: it is not taken for gone."
+    return ItemOutcome(head.info.source_uri, head.item_id, head.revision_id, "kept", detail)

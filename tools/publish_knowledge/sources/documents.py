@@ -6,6 +6,7 @@ a document is created.
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +20,8 @@ class Document:
     """One item to publish.
 
     `source_path` is relative to the published root, with forward slashes. The item's id is derived from `item_source`:
-    `path:<source_path>`, or `id:<id>` where the front matter has one, so that the two never collide.
+    `path:<source_path>`, or `id:<id>` where the front matter has one, so that the two never collide. `draft` is the
+    field of its front matter that makes it a draft, as `draft: true`.
     """
 
     source_path: str
@@ -29,6 +31,12 @@ class Document:
     kind: TextKind
     item_source: str
     source_type: str = SOURCE_FILE
+    draft: str | None = None
+
+
+def normalize_path(path: str) -> str:
+    """A path as items are identified by it: systems differ in the Unicode form that they give file names."""
+    return unicodedata.normalize("NFC", path)
 
 
 def derive_item_source(source_path: str, front_matter_id: str | None = None) -> str:

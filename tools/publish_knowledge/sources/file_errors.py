@@ -9,6 +9,10 @@ class UnusableFileError(Exception):
     """A file that cannot be published; the message says what is wrong and how to correct it."""
 
 
+class RootError(ValueError):
+    """The given paths are not below the given root, or have no folder in common."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileError:
     """A file that was left out: its path, as the user would name it, and the reason."""
