@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from knowledge.store.concurrency import gather_all, gather_pair
+from knowledge.store.concurrency import ByteLimiter, gather_all, gather_pair
 
 pytestmark = pytest.mark.anyio
 
@@ -72,3 +72,39 @@ async def test_cancelling_the_caller_cancels_the_parts() -> None:
     with pytest.raises(asyncio.CancelledError):
         await whole
     assert part.cancelled()
+
+
+async def test_work_waits_until_its_bytes_are_free_in_the_order_in_which_it_came() -> None:
+    limiter, held, most, order = ByteLimiter(10), 0, 0, list[int]()
+
+    async def work(size: int) -> None:
+        nonlocal held, most
+        async with limiter.reserve(size):
+            order.append(size)
+            held += min(size, 10)
+            most = max(most, held)
+            await asyncio.sleep(0.001)
+            held -= min(size, 10)
+
+    await gather_all(work(size) for size in (4, 6, 99, 1, 2, 3))
+    assert (most, held) == (10, 0)
+    assert order == [4, 6, 99, 1, 2, 3]
+
+
+@pytest.mark.parametrize("pauses", range(4))
+async def test_work_that_is_cancelled_or_fails_gives_its_bytes_back(pauses: int) -> None:
+    limiter = ByteLimiter(10)
+
+    async def work(seconds: float) -> None:
+        async with limiter.reserve(10):
+            await failing(seconds)
+
+    tasks = [asyncio.ensure_future(work(0)), *(asyncio.ensure_future(work(60)) for _ in range(3))]
+    for _ in range(pauses):
+        await asyncio.sleep(0)
+    await asyncio.sleep(0.001 * pauses)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    async with asyncio.timeout(1), limiter.reserve(10):
+        pass

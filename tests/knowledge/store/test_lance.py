@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from knowledge.store.lance import any_term, col, connect, fetch_rows, lit
+import pyarrow as pa
+
+from knowledge.store.lance import any_term, col, connect, fetch_rows, lit, stream_batches
 from tests.support.datasets import SUPPORT, build, embedding
 
 
@@ -15,6 +18,12 @@ class Sealed:
 
     async def to_arrow(self) -> str:
         return "its own way"
+
+    async def to_batches(self, **_options: object) -> AsyncIterator[str]:
+        async def own_way() -> AsyncIterator[str]:
+            yield "its own way"
+
+        return own_way()
 
 
 def test_both_ways_give_the_same_rows(tmp_path: Path) -> None:
@@ -39,4 +48,22 @@ def test_both_ways_give_the_same_rows(tmp_path: Path) -> None:
 
 
 def test_a_query_without_the_short_way_goes_its_own() -> None:
+    async def stream() -> list[object]:
+        return [batch async for batch in stream_batches(Sealed(), 1)]
+
     assert asyncio.run(fetch_rows(Sealed())) == "its own way"
+    assert asyncio.run(stream()) == ["its own way"]
+
+
+def test_rows_are_streamed_in_small_batches(tmp_path: Path) -> None:
+    build(str(tmp_path), {(SUPPORT, "manuals"): {f"{n}.md": f"Open valve {n} of the pump." for n in range(9)}})
+
+    async def compare() -> tuple[list[int], bool]:
+        table = await (await connect(str(tmp_path), {})).open_table(SUPPORT.current_table)
+        batches = [batch async for batch in stream_batches(table.query().select(["item_id", "text"]), 5)]
+        whole = await fetch_rows(table.query().select(["item_id", "text"]))
+        return [len(batch) for batch in batches], pa.Table.from_batches(batches).equals(whole)
+
+    sizes, equal = asyncio.run(compare())
+    assert max(sizes) <= 5 < len(sizes) * 5
+    assert equal

@@ -11,7 +11,7 @@ import pytest
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.revision import Retrieved
 from knowledge.store.schema import METADATA_JSON
-from knowledge.store.scope_cache import CachedSnapshot, load_scope
+from knowledge.store.scope_cache import CALL_BYTES, CachedScope, CachedSnapshot, load_scope
 from knowledge.store.snapshot import Snapshot, TableSnapshot
 from publish_knowledge.publishing.lifecycle import archive_base
 from tests.support.datasets import ANA, Location, embedding, item, put, run_in_store
@@ -23,6 +23,12 @@ LONG = "".join(f"Sentence {number} of the long text about pumps.\n\n" for number
 TEXTS = {"a.md": "Open the valve of the pump.", "b.md": "Close the valve.", "long.md": LONG}
 ITEM, OTHER = item(ANA, "notes", "long.md"), item(ANA, "notes", "a.md")
 Ask = Callable[[Snapshot], Awaitable[Any]]
+
+
+async def load_whole(tables: TableSnapshot) -> CachedScope:
+    cached = await load_scope(tables, CALL_BYTES)
+    assert cached is not None
+    return cached
 
 
 @pytest.fixture
@@ -37,7 +43,7 @@ async def tables(folder: Location) -> TableSnapshot:
 
 @pytest.fixture(params=["tables", "memory"])
 async def snapshot(tables: TableSnapshot, request: pytest.FixtureRequest) -> Snapshot:
-    return tables if request.param == "tables" else CachedSnapshot(tables, await load_scope(tables))
+    return tables if request.param == "tables" else CachedSnapshot(tables, await load_whole(tables))
 
 
 def items_of(hits: list[Retrieved]) -> list[str]:
@@ -118,7 +124,7 @@ ASKS: dict[str, Ask] = {
 
 @pytest.mark.parametrize("name", ASKS)
 async def test_a_snapshot_in_memory_answers_as_the_tables_do(tables: TableSnapshot, name: str) -> None:
-    cached = CachedSnapshot(tables, await load_scope(tables))
+    cached = CachedSnapshot(tables, await load_whole(tables))
     assert await ASKS[name](cached) == await ASKS[name](tables)
 
 
@@ -149,4 +155,4 @@ async def test_a_row_that_names_another_scope_is_refused(folder: Location) -> No
         with pytest.raises(StorageUnavailableError):
             await ask
     with pytest.raises(StorageUnavailableError):
-        await load_scope(tables)
+        await load_whole(tables)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from knowledge.store.concurrency import gather_all, gather_pair
 from knowledge.store.faults import StaleVersionError
-from knowledge.store.scope_cache import ScopeCache, cache_row_limit
+from knowledge.store.scope_cache import LoadAllowance, ScopeCache
 from knowledge.store.snapshot import TableSnapshot
 from knowledge.store.table_handles import TableHandles
 
@@ -64,14 +64,15 @@ class Dataset:
         # One connection before everything that runs in parallel: two would not share what they load.
         await self._tables.connect()
         # The marker is checked in parallel: what the tables return is not used if it turns out to be wrong.
-        row_limit = cache_row_limit(len(scopes)) if searching else 0
-        opening = gather_all(self._open_snapshot(scope, row_limit, searching=searching) for scope in scopes)
+        self._cache.touch(scopes)
+        allowance = LoadAllowance() if searching else None
+        opening = gather_all(self._open_snapshot(scope, allowance) for scope in scopes)
         _, found = await gather_pair(self.open(), opening)
         return [snapshot for snapshot in found if snapshot is not None]
 
-    async def _open_snapshot(self, scope: Scope, row_limit: int, *, searching: bool) -> Snapshot | None:
-        table = await self._tables.open_current(scope, searching=searching)
+    async def _open_snapshot(self, scope: Scope, allowance: LoadAllowance | None) -> Snapshot | None:
+        table = await self._tables.open_current(scope, searching=allowance is not None)
         if table is None:
             return None
         snapshot = TableSnapshot(scope, table, self._tables)
-        return await (self._cache.load(snapshot, row_limit) if searching else self._cache.find(snapshot))
+        return await (self._cache.find(snapshot) if allowance is None else self._cache.load(snapshot, allowance))

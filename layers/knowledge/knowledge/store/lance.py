@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,17 +12,28 @@ from lancedb.expr import Expr, col, lit
 from lancedb.query import MatchQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
 
     from lancedb import AsyncConnection, AsyncTable
 else:
     AsyncConnection = AsyncTable = Any
 
-__all__ = ["AsyncTable", "Connection", "Expr", "any_term", "col", "connect", "fetch_rows", "lit"]
+__all__ = ["AsyncTable", "Connection", "Expr", "any_term", "col", "connect", "fetch_rows", "lit", "stream_batches"]
 
-INDEX_CACHE_BYTES: Final = 256 * 1024 * 1024
-METADATA_CACHE_BYTES: Final = 64 * 1024 * 1024
+INDEX_CACHE_BYTES: Final = 192 * 1024 * 1024
+METADATA_CACHE_BYTES: Final = 48 * 1024 * 1024
 """Limits of the caches that all tables of a connection share; without them memory grows with every index read."""
+
+_MALLOC_PARAMETERS: Final = {
+    "M_ARENA_MAX": (-8, 2),
+    "M_TRIM_THRESHOLD": (-1, 4_194_304),
+    "M_MMAP_THRESHOLD": (-3, 33_554_432),
+}
+"""Parameters of the C library's allocator: names in `malloc.h`, their numbers there, and values.
+
+LanceDB's threads free each other's blocks, of megabytes each. With an arena for each thread, and limits that grow with
+the blocks, most of that memory is neither used again nor returned.
+"""
 
 _NO_CATALOG: Final = "memory://"
 _WHOLE_FILES: Final = {"block_size": str(16 * 1024 * 1024)}
@@ -60,19 +72,40 @@ async def fetch_rows(query: Any) -> pa.Table:  # noqa: ANN401 - the library's qu
     The library's `to_arrow` first asks the table for its schema, to find columns of large objects. There are none here,
     and asking costs as much as a small query.
     """
-    execute = getattr(getattr(query, "_inner", None), "execute", None)
+    execute = _find_execute(query)
     if execute is None:
         return await query.to_arrow()
     stream = await execute(max_batch_length=None, timeout=None)
     return pa.Table.from_batches([batch async for batch in stream], schema=stream.schema)
 
 
+async def stream_batches(query: Any, rows: int) -> AsyncIterator[pa.RecordBatch]:  # noqa: ANN401 - as above
+    """Run a query and yield batches of at most so many rows, as they are read."""
+    execute = _find_execute(query)
+    stream = await (query.to_batches if execute is None else execute)(max_batch_length=rows, timeout=None)
+    async for batch in stream:
+        yield batch
+
+
+def _find_execute(query: Any) -> Any:  # noqa: ANN401 - as above
+    return getattr(getattr(query, "_inner", None), "execute", None)
+
+
 async def connect(uri: str, storage_options: Mapping[str, str]) -> Connection:
     """Connect with bounded caches."""
+    _return_freed_memory()
     session = lancedb.Session(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES)
     # Connecting to an object store costs a request for a catalog, which these datasets do not have.
     where = _NO_CATALOG if _is_object_store(uri) else uri
     return Connection(await lancedb.connect_async(where, session=session), uri, dict(storage_options))
+
+
+def _return_freed_memory() -> None:
+    """Make the C library use freed memory again, or return it; nothing where it has no such parameters."""
+    set_parameter = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_parameter is not None:
+        for number, value in _MALLOC_PARAMETERS.values():
+            set_parameter(number, value)
 
 
 def _is_object_store(uri: str) -> bool:

@@ -7,6 +7,7 @@ row that is returned, by a search or by its address, is refused if it names anot
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.concurrency import gather_all
 from knowledge.store.faults import storage_faults
-from knowledge.store.lance import any_term, col, fetch_rows, lit
+from knowledge.store.lance import any_term, col, fetch_rows, lit, stream_batches
 from knowledge.store.revision import Head, PassageRow, Retrieved, head_of, passage_of, retrieved_of
 from knowledge.store.schema import (
     ARCHIVED,
@@ -35,7 +36,7 @@ from knowledge.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 SMALL_SCOPE_ROWS: Final = 20_000
-"""Scopes with more rows, heads and history included, are queried row by row: loading them would take too long."""
+"""Scopes with more rows, heads and history included, are never loaded: that would take too long."""
 
 ALL_PARTITIONS: Final = 100_000
 """Partitions that a vector query searches: all, because fewer lose recall (6 % measured) and save little."""
@@ -62,6 +63,14 @@ SEMANTIC_COLUMNS: Final = ("scope", "item_id", "start")
 BM25: Final = "_score"
 DISTANCE: Final = "_distance"
 """Columns in which the library returns its scores and distances."""
+
+_VECTOR_INDEX: Final = "Ivf"
+_TEXT_INDEX: Final = "FTS"
+"""Types of indexes, as the library names them; a vector index's name begins with it."""
+
+_VECTOR_NUMBER_BYTES: Final = 2
+_BATCH_ROWS: Final = 1_024
+"""Rows in one batch while a scope is loaded."""
 
 # Where a passage ends follows from its text.
 _PASSAGE_COLUMNS: Final = (METADATA_JSON, "text")
@@ -88,6 +97,15 @@ class HitRows(NamedTuple):
 
     heads: dict[str, Head]
     passages: dict[tuple[str, int], PassageRow]
+
+
+class ScopeSize(NamedTuple):
+    """Bytes on disk of one version of a `current` table: its rows without vectors, and its indexes by kind."""
+
+    rows: int
+    vector_index: int
+    text_index: int
+    other_indexes: int
 
 
 class Snapshot(Protocol):
@@ -173,7 +191,9 @@ class TableSnapshot:
     ) -> list[Retrieved]:
         """Passages by cosine, best first."""
         query = await self.semantic_query(vector, base_id, exclude, limit)
-        return semantic_hits(self.scope, await self._fetch(query.select([*SEMANTIC_COLUMNS, DISTANCE])))
+        # The vectors are read again by each query where the library's cache cannot hold them.
+        async with self._tables.vector_limiter.reserve(await self._vector_bytes()):
+            return semantic_hits(self.scope, await self._fetch(query.select([*SEMANTIC_COLUMNS, DISTANCE])))
 
     async def read_hits(self, hits: Sequence[Retrieved]) -> HitRows:
         """Head rows and texts of what was retrieved."""
@@ -222,10 +242,26 @@ class TableSnapshot:
             self._facts.version = (number, frozenset(index.index_uuid for index in indices))
         return self._facts.version
 
-    async def read_all(self, columns: Sequence[str]) -> pa.Table:
-        """All rows, with their row ids."""
+    async def size(self) -> ScopeSize:
+        """Bytes on disk, as the manifest has them; those of the rows without the vectors."""
+        indices = await self._list_indices()
         with storage_faults():
-            return await fetch_rows(self._handle.query().select([*columns]).with_row_id())
+            stats: Any = await self._handle.stats()
+        sizes = Counter[str]()
+        for index in indices:
+            sizes[index.index_type] += index.size_bytes or 0
+        vectors = sum(size for kind, size in sizes.items() if kind.startswith(_VECTOR_INDEX))
+        data = stats["total_bytes"] - sizes.total() - await self._vector_bytes()
+        others = sizes.total() - vectors - sizes[_TEXT_INDEX]
+        return ScopeSize(max(data, 0), vectors, sizes[_TEXT_INDEX], others)
+
+    async def _vector_bytes(self) -> int:
+        return await self.count_rows() * self._tables.dimensions * _VECTOR_NUMBER_BYTES
+
+    async def stream_rows(self, columns: Sequence[str]) -> AsyncIterator[pa.RecordBatch]:
+        """All rows in small batches, with their row ids."""
+        async for batch in stream_batches(self._handle.query().select([*columns]).with_row_id(), _BATCH_ROWS):
+            yield batch
 
     async def load_indexes(self) -> None:
         """Load the indexes of searches and reads into the library's cache."""

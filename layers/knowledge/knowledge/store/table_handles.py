@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cachetools import LRUCache
 
 from knowledge.errors import DatasetMismatchError, StorageUnavailableError
-from knowledge.store.concurrency import gather_pair
+from knowledge.store.concurrency import ByteLimiter, gather_pair
 from knowledge.store.faults import MissingTableError, storage_faults
 from knowledge.store.lance import connect
 from knowledge.store.options import can_connect, is_local, normalize_uri
@@ -30,6 +30,9 @@ REFRESH_SECONDS: Final = 3.0
 
 MAX_HANDLES: Final = 256
 """Handles kept: both tables of the most scopes that one call may span, twice over."""
+
+VECTOR_BYTES: Final = 48 * 1024 * 1024
+"""Vectors that searches in parallel may hold, of scopes that are not cached: as many as keep two processors busy."""
 
 
 @dataclass(slots=True)
@@ -67,8 +70,9 @@ class TableHandles:
     def __init__(self, uri: str, model: str, dimensions: int, storage_options: Mapping[str, str] | None) -> None:
         self._uri = normalize_uri(uri)
         self._model = model
-        self._dimensions = dimensions
+        self.dimensions = dimensions
         self._options = {} if is_local(self._uri) else dict(storage_options or {})
+        self.vector_limiter = ByteLimiter(VECTOR_BYTES)
         self._connection: Connection | None = None
         self._opened: LRUCache[str, _Opened] = LRUCache(MAX_HANDLES)
 
@@ -156,7 +160,7 @@ class TableHandles:
             return None
 
     def _check_metadata(self, metadata: Mapping[str, str]) -> None:
-        if (wrong := find_mismatch(metadata, self._model, self._dimensions)) is not None:
+        if (wrong := find_mismatch(metadata, self._model, self.dimensions)) is not None:
             msg = (
                 f"The dataset says {wrong.name} = {wrong.found!r}, this function expects {wrong.expected!r}. "
                 "Publish the dataset again with this embedding, or set EMBEDDING to the dataset's."
