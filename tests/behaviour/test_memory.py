@@ -60,10 +60,9 @@ def test_a_call_leaves_no_object_behind(tmp_path: Path) -> None:
     where = build(str(tmp_path), {(SUPPORT, "manuals"): TEXTS})
     events = make_events()
     with switched_on(where.uri, embedding=LOCAL_SMALL) as handler:
-        before = count_objects(handler, events, 3)
-        after = count_objects(handler, events, 15)
-    # Even one object for each call of one kind would be 15.
-    assert after - before < 15
+        first, second, third = (count_objects(handler, events, rounds) for rounds in (3, 15, 15))
+    # Even one object for each call of one kind would be 15, in both. A thread that a pool has started late is in one.
+    assert min(second - first, third - second) < 15
 
 
 def find_unbounded_caches(names: list[str]) -> list[str]:
