@@ -29,6 +29,7 @@ MAX_BODY_BYTES: Final = 1024 * 1024
 
 VERSION_HEADER: Final = "mcp-protocol-version"
 
+_NOTIFICATION_PREFIX: Final = "notifications/"
 _FORWARDED_PREFIX: Final = "mcp-"
 _SESSION_HEADER: Final = "mcp-session-id"
 _JSON_RANGES: Final = ("*/*", "application/*", JSON)
@@ -97,11 +98,24 @@ def _check_envelope(message: Any) -> HttpResponse | None:  # noqa: ANN401 - any 
     identity = message.get("id")
     if "id" in message and (isinstance(identity, bool) or not isinstance(identity, (str, int))):
         return rpc_error(400, INVALID_REQUEST, "The id must be a string or an integer.")
-    answer = "result" in message or "error" in message
-    if message.get("jsonrpc") != "2.0" or not (answer or isinstance(message.get("method"), str)):
-        return rpc_error(400, INVALID_REQUEST, 'A request has "jsonrpc": "2.0" and a method.', identity)
+    refused = _check_kind(message)
+    if refused:
+        return refused
     if not isinstance(message.get("params", {}), (dict, type(None))):
         return rpc_error(400, INVALID_PARAMS, "The params must be an object.", identity)
+    return None
+
+
+def _check_kind(message: Mapping[str, Any]) -> HttpResponse | None:
+    """Pass requests and notifications alone."""
+    if "result" in message or "error" in message:
+        # The id would be one of this server's own requests, and it makes none. The SDK's answer quotes its validator.
+        return rpc_error(400, INVALID_REQUEST, "The body is a response or an error; this server takes requests alone.")
+    method = message.get("method")
+    if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
+        return rpc_error(400, INVALID_REQUEST, 'A request has "jsonrpc": "2.0" and a method.', message.get("id"))
+    if method.startswith(_NOTIFICATION_PREFIX) == ("id" in message):
+        return rpc_error(400, INVALID_REQUEST, "A request has an id, and a notification has none.", message.get("id"))
     return None
 
 

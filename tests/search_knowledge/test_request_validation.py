@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+from typing import Final
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from search_knowledge.app import Handler
 from tests.support.calls import (
@@ -140,6 +143,57 @@ def test_what_is_not_one_request_is_refused_in_both_eras(
     handler: Handler, body: object, code: int, headers: Json
 ) -> None:
     assert read_refusal(handler(rest_event(body, headers=headers))) == (400, code)
+
+
+ERRORS: Final[list[object]] = [5, None, {}, [], {"code": 1, "message": "x"}, {"code": None, "message": 5}]
+RESULTS: Final[list[object]] = [{}, 5, None, [], {"tools": []}]
+NO_REQUESTS: Final[list[Json]] = [
+    *({"error": error} for error in ERRORS),
+    *({"id": 1, "error": error} for error in ERRORS),
+    *({"id": 1, "result": result} for result in RESULTS),
+    {"result": {}},
+    {"id": 1, "result": {}, "error": {}},
+    *({"id": 1, "method": "ping", key: {}} for key in ("result", "error")),
+    *({"id": 1, "method": f"notifications/{name}"} for name in ("initialized", "cancelled", "progress", "x", "")),
+    *({"method": name} for name in ("ping", "tools/list", "tools/call", "initialize", "x", "")),
+]
+ANSWERED: Final = {
+    "The body is a response or an error; this server takes requests alone.",
+    "A request has an id, and a notification has none.",
+}
+
+
+@pytest.mark.parametrize("message", NO_REQUESTS, ids=json.dumps)
+@pytest.mark.parametrize("version", [None, "2025-06-18", "2025-11-25", "2026-07-28"])
+def test_what_is_no_request_is_refused_in_constant_words(handler: Handler, message: Json, version: str | None) -> None:
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": message.get("method", "")} if version else {}
+    for event in (rest_event, http_event):
+        answer = handler(event({"jsonrpc": "2.0", **message}, headers=headers))
+        assert read_refusal(answer) == (400, -32600)
+        assert body_of(answer)["error"]["message"] in ANSWERED
+
+
+@given(
+    message=st.fixed_dictionaries(
+        {"jsonrpc": st.just("2.0")},
+        optional={
+            "id": st.sampled_from([1, "a", -1, 10**30]) | ANYTHING,
+            "method": st.sampled_from(
+                ["ping", "initialize", "tools/call", "tools/list", "notifications/cancelled", "x"]
+            ),
+            "params": st.dictionaries(st.sampled_from(["name", "arguments", "cursor", "_meta", "requestId"]), ANYTHING),
+            "error": ANYTHING,
+            "result": ANYTHING,
+        },
+    ),
+    version=st.sampled_from([None, "2025-11-25", "2026-07-28"]),
+)
+@settings(max_examples=300, deadline=None)
+def test_no_answer_quotes_a_validator(handler: Handler, message: Json, version: str | None) -> None:
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": message.get("method", "")} if version else {}
+    answer = handler(rest_event(message, headers=headers))
+    assert answer["statusCode"] < 500
+    assert not re.search(r"validation error|input_type|Field required|Input should|JSONRPC[A-Z]", answer["body"])
 
 
 @pytest.mark.parametrize("identity", [None, True, False, 1.5, [1], {}], ids=json.dumps)
