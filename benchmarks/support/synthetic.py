@@ -32,12 +32,12 @@ from knowledge.embedding.providers import LOCAL, provider
 from knowledge.scopes import Scope
 from knowledge.store.schema import SCHEMA_VERSION, current_schema, digest, item_id, revisions_schema
 from publish_knowledge.maintenance import optimize_tables
+from publish_knowledge.passages.indexed_text import list_embedded_texts
 from publish_knowledge.passages.splitting import Passage
 from publish_knowledge.publishing.plan import (
     Step,
     build_head,
     build_revision,
-    list_embedded_texts,
     plan_step,
     prepare_document,
 )
@@ -199,7 +199,8 @@ def _make_item(known: Sample, chunk: _Chunk, number: int) -> tuple[ItemHead, Sto
     step = _plan_item(chunk.scope, f"{topics[0].title} {number}", language, "".join(texts), number)
     passages = tuple(_make_passages(topics, texts))
     vectors = [known.draw_vector(topic, noise).astype(np.float16) for topic in topics]
-    embedded = dict(zip(list_embedded_texts(step.info.title, passages), vectors, strict=True))
+    embedded_texts = list_embedded_texts(step.info.title, passages)
+    embedded = {text: vector for text, vector in zip(embedded_texts, vectors, strict=True) if text is not None}
     return build_head(step, _MADE_AT), build_revision(step, passages, embedded, _MADE_AT)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from knowledge.scopes import Scope
 from knowledge.store.schema import PASSAGE
+from publish_knowledge.publishing.terms import ReindexReport, reindex_scope
 from publish_knowledge.store import marker
 from publish_knowledge.store.scope_tables import ScopeTables, find_scopes, open_scope
 from publish_knowledge.store.vector_index import choose_index, parse_index_name
@@ -41,6 +42,21 @@ async def optimize_dataset(store: Store, scope: Scope | None = None) -> tuple[Op
         if tables is not None:
             await optimize_tables(tables)
             reports += [await _build_report(one, table) for table in (tables.current, tables.revisions)]
+    return tuple(reports)
+
+
+async def reindex_dataset(store: Store, scope: Scope | None = None) -> tuple[ReindexReport, ...]:
+    """Renew the terms of a scope, or of every scope one after the other."""
+    await marker.require_dataset(store)
+    scopes = [scope] if scope else (await find_scopes(store)).scopes
+    reports: list[ReindexReport] = []
+    for one in scopes:
+        tables = await open_scope(store, one)
+        if tables is not None:
+            reports.append(await reindex_scope(tables))
+            if reports[-1].renewed:
+                # Renewed terms are outside the index until it is updated, and every query scans them.
+                await tables.current.optimize()
     return tuple(reports)
 
 

@@ -36,8 +36,7 @@ def anyio_backend() -> str:
 async def retrieve_from(where: Location, scopes: Sequence[Scope], request: SearchRequest) -> list[ScopeCandidates]:
     embed = embedding().embed_query
     vector = start_embedding(request.query, embed) if request.mode in SEMANTIC_MODES else None
-    query = analyze_query(request.query)
-    return await run_on_snapshots(where, scopes, lambda found: retrieve(found, request, query, vector))
+    return await run_on_snapshots(where, scopes, lambda found: retrieve(found, request, vector))
 
 
 def reported_by_the_loop() -> list[dict[str, Any]]:
@@ -130,7 +129,7 @@ async def test_one_scope_that_fails_fails_the_whole_and_leaves_nothing_running(f
         shutil.rmtree(data, ignore_errors=True)
         request = SearchRequest("router", mode=mode)
         vector = start_embedding("router", embedding().embed_query) if mode in SEMANTIC_MODES else None
-        return await retrieve(found, request, analyze_query("router"), vector)
+        return await retrieve(found, request, vector)
 
     with pytest.raises(StorageUnavailableError):
         await run_on_snapshots(folder, [ANA, BEN], lose_data_and_retrieve)
@@ -144,18 +143,18 @@ async def test_a_failing_embedding_fails_every_scope_as_an_outage_with_its_cause
     await put(folder, ANA, "notes", TEXTS)
     await put(folder, BEN, "notes", TEXTS)
     vector = start_embedding("router", refuse)
-    request, query = SearchRequest("router"), analyze_query("router")
+    request = SearchRequest("router")
     with pytest.raises(StorageUnavailableError) as failure:
-        await run_on_snapshots(folder, [ANA, BEN], lambda found: retrieve(found, request, query, vector))
+        await run_on_snapshots(folder, [ANA, BEN], lambda found: retrieve(found, request, vector))
     assert isinstance(failure.value.__cause__, OSError)
 
 
 async def test_a_programming_error_in_the_embedding_passes_as_itself(folder: Location) -> None:
     await put(folder, ANA, "notes", TEXTS)
     vector = start_embedding("router", lambda _text: None.embed)  # type: ignore[attr-defined]  # the mistake
-    request, query = SearchRequest("router"), analyze_query("router")
+    request = SearchRequest("router")
     with pytest.raises(AttributeError):
-        await run_on_snapshots(folder, [ANA], lambda found: retrieve(found, request, query, vector))
+        await run_on_snapshots(folder, [ANA], lambda found: retrieve(found, request, vector))
 
 
 async def test_an_embedding_goes_on_beside_the_loop() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.requests import MODES, Mode, SearchRequest
-from knowledge.search.analysis import analyze_query
 from knowledge.search.fusion import Candidate, Ranked, fuse
 from knowledge.search.retrieval import ScopeCandidates, retrieve, start_embedding
 from knowledge.search.search import compose_answer, search, show
@@ -174,11 +173,11 @@ async def test_candidates_of_both_sides_serve_every_mode(folder: Location) -> No
     requests = [SearchRequest("reset router password", mode=mode, alpha=alpha) for mode in MODES for alpha in (0, 0.3)]
 
     async def compare(snapshots: list[Snapshot]) -> None:
-        query, vector = analyze_query(requests[0].query), start_embedding(requests[0].query, embedding().embed_query)
-        candidates = await retrieve(snapshots, requests[0], query, vector)
+        vector = start_embedding(requests[0].query, embedding().embed_query)
+        candidates = await retrieve(snapshots, requests[0], vector)
         for request in requests:
             alone = None if request.mode == "lexical" else vector
-            assert await compose_answer(candidates, request, query) == await search(snapshots, request, alone)
+            assert await compose_answer(candidates, request) == await search(snapshots, request, alone)
 
     await run_on_snapshots(folder, [ANA, SUPPORT], compare)
 
@@ -188,11 +187,11 @@ async def test_an_answer_is_what_is_retrieved_fused_and_shown(folder: Location) 
     request = SearchRequest("router password", max_results=1)
 
     async def compare(snapshots: list[Snapshot]) -> None:
-        query, vector = analyze_query(request.query), start_embedding(request.query, embedding().embed_query)
-        candidates = await retrieve(snapshots, request, query, vector)
-        ranked = fuse(candidates, query, request.mode, request.alpha)
+        vector = start_embedding(request.query, embedding().embed_query)
+        candidates = await retrieve(snapshots, request, vector)
+        ranked = fuse(candidates, request.mode, request.alpha)
         assert len(ranked) == 2
-        hits = await show(candidates, ranked, query, request.max_results)
+        hits = await show(candidates, ranked, request.max_results)
         assert tuple(hits) == (await search(snapshots, request, vector)).hits
         assert [hit.scores.score for hit in hits] == [ranked[0].score]
 
@@ -202,13 +201,12 @@ async def test_an_answer_is_what_is_retrieved_fused_and_shown(folder: Location) 
 async def test_items_that_are_not_readable_make_room_for_the_next(folder: Location) -> None:
     await put(folder, ANA, "notes", TEXTS)
     await put(folder, ANA, "other", {"first.md": "Router, router, router."})
-    query = analyze_query("router")
 
     async def archive(snapshots: list[Snapshot]) -> None:
-        (found,) = await retrieve(snapshots, SearchRequest("router", mode="lexical"), query, None)
-        ranked = fuse([found], query, "lexical", 0.5)
+        (found,) = await retrieve(snapshots, SearchRequest("router", mode="lexical"), None)
+        ranked = fuse([found], "lexical", 0.5)
         archived = replace(found, archived_bases=frozenset({"other"}))
-        first = [await show([one], ranked, query, 1) for one in (found, archived)]
+        first = [await show([one], ranked, 1) for one in (found, archived)]
         assert [hit.revision.source_uri for hits in first for hit in hits] == ["first.md", "router.md"]
 
     await run_on_snapshots(folder, [ANA], archive)
@@ -216,21 +214,19 @@ async def test_items_that_are_not_readable_make_room_for_the_next(folder: Locati
 
 async def test_a_passage_whose_text_is_lost_is_an_outage_and_not_a_shorter_list(folder: Location) -> None:
     await put(folder, ANA, "notes", TEXTS)
-    query = analyze_query("router")
 
     async def lose(snapshots: list[Snapshot]) -> None:
-        (found,) = await retrieve(snapshots, SearchRequest("router", mode="lexical"), query, None)
+        (found,) = await retrieve(snapshots, SearchRequest("router", mode="lexical"), None)
         hit = found.lexical.pool.hits[0]
         lost = replace(found, semantic=(hit._replace(start=10_000),))
         ranked = [Ranked(Candidate(hit.item_id, 10_000, None, 0.5), 1.0, None, 1)]
         with pytest.raises(StorageUnavailableError):
-            await show([lost], ranked, query, 10)
+            await show([lost], ranked, 10)
 
     await run_on_snapshots(folder, [ANA], lose)
 
 
 async def test_without_candidates_nothing_is_ranked_or_shown() -> None:
     none: list[ScopeCandidates] = []
-    query = analyze_query("router")
-    assert fuse(none, query, "hybrid", 0.5) == []
-    assert (await compose_answer(none, SearchRequest("router"), query)).hits == ()
+    assert fuse(none, "hybrid", 0.5) == []
+    assert (await compose_answer(none, SearchRequest("router"))).hits == ()

@@ -196,7 +196,7 @@ def test_long_prose_is_cut_between_sentences_in_any_script() -> None:
 
 def test_a_text_without_sentences_is_cut_between_words_and_one_without_words_anywhere() -> None:
     assert all(piece.endswith("word ") for piece in texts("word " * 1000))
-    assert {len(piece) for piece in texts("x" * 8 * TARGET_CHARS)} == {TARGET_CHARS}
+    assert {len(piece) for piece in texts("語" * 8 * TARGET_CHARS)} == {TARGET_CHARS}
 
 
 def test_thousands_of_headings_without_text_make_few_passages() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from knowledge.scopes import Scope
 from knowledge.store.schema import ARCHIVED, DRAFT, PUBLISHED, State
+from publish_knowledge.passages.indexed_text import list_embedded_texts
 from publish_knowledge.passages.splitting import split_text
 from publish_knowledge.publishing.plan import (
     Action,
@@ -20,7 +21,6 @@ from publish_knowledge.publishing.plan import (
     build_head,
     build_revision,
     collect_vectors,
-    list_embedded_texts,
     plan_step,
     prepare_document,
 )
@@ -134,13 +134,14 @@ def test_a_revision_takes_its_vectors_by_the_texts_that_were_embedded() -> None:
     step = plan_step(prepare(), None, draft=False)
     passages = split_text(RIVER, "markdown")
     texts = list_embedded_texts("Rivers", passages)
-    vectors = {text: np.full(4, at, np.float16) for at, text in enumerate(texts)}
+    vectors = {text: np.full(4, at, np.float16) for at, text in enumerate(texts) if text is not None}
+    assert len(vectors) == len(texts)
     revision = build_revision(step, passages, {**vectors, "another": np.zeros(4, np.float16)}, NOW)
     assert revision.is_complete
     assert (revision.info, revision.created_at) == (step.info, NOW)
     assert revision.vectors.shape == (len(passages), 4)
-    known = collect_vectors([revision])
-    assert {text: list(vector) for text, vector in known.items()} == {text: list(vectors[text]) for text in texts}
+    known = collect_vectors([revision], embeds_context=True)
+    assert {text: list(vector) for text, vector in known.items()} == {text: list(vectors[text]) for text in vectors}
 
 
 def test_a_report_counts_actions_in_the_order_of_their_first_occurrence() -> None:

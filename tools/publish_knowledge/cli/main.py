@@ -41,6 +41,7 @@ COMMANDS: Final = {
     "publish": ("publish:publish", "Publish folders or files into a base."),
     "purge": ("maintenance:purge", "Remove everything of an owner or a team permanently."),
     "read": ("reading:read", "Read a window of one item's text."),
+    "reindex": ("maintenance:reindex", "Renew the search terms of what is published."),
     "restore": ("items:restore", "Make an archived item, or a whole base, readable again."),
     "search": ("reading:search", "Search the published items of owners and teams."),
 }

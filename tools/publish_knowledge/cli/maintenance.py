@@ -1,4 +1,4 @@
-"""`knowledge doctor`, `optimize` and `purge`: maintain a dataset."""
+"""`knowledge doctor`, `optimize`, `reindex` and `purge`: maintain a dataset."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from publish_knowledge import doctor as examiner
 from publish_knowledge.cli.options import finish, format_example, one_scope, optional_scope, target_options
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.cli.session import Target
-from publish_knowledge.maintenance import optimize_dataset
+from publish_knowledge.maintenance import optimize_dataset, reindex_dataset
 from publish_knowledge.publishing.lifecycle import purge_scope
+from publish_knowledge.publishing.terms import ReindexReport
 
 
 @click.command(epilog=format_example("knowledge doctor --uri ./dataset", "knowledge doctor --repair --uri ./dataset"))
@@ -46,6 +47,30 @@ def optimize(target: Target, scope: Scope | None) -> None:
     document = {"type": "knowledge_optimize", "tables": [asdict(report) for report in reports]}
     lines = [f"{one.scope}  {one.table}: {one.fragments} fragments, {one.unindexed_rows} unindexed" for one in reports]
     target.session.output.result(document, lines or ["Nothing to optimize."])
+
+
+@click.command(
+    epilog=format_example(
+        "knowledge reindex --uri s3://bucket/knowledge", "knowledge reindex --uri ./dataset --team support"
+    )
+)
+@target_options
+@optional_scope
+def reindex(target: Target, scope: Scope | None) -> None:
+    """Renew the search terms of what is published.
+
+    Analyzes the stored texts again, as the current version does. Nothing is embedded, and no revision changes.
+    Queries are answered meanwhile, and files may be published; a run that was interrupted goes on where it stopped.
+    """
+    reports = target.run(lambda store: reindex_dataset(store, scope))
+    document = {"type": "knowledge_reindex", "scopes": [asdict(report) for report in reports]}
+    lines = [_describe_reindexed(report) for report in reports]
+    target.session.output.result(document, lines or ["Nothing to reindex."])
+
+
+def _describe_reindexed(report: ReindexReport) -> str:
+    versions = report.after if report.before == report.after else f"{report.before} -> {report.after}"
+    return f"{report.scope}: {report.renewed} of {report.passages} passages got other terms, analyzer {versions}"
 
 
 @click.command(epilog=format_example("knowledge purge --uri ./dataset --team support --yes"))

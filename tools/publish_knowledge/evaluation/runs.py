@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from knowledge.requests import DEFAULT_ALPHA, DEFAULT_MODE, Mode, SearchRequest
-from knowledge.search.analysis import analyze_query
 from knowledge.search.retrieval import retrieve, start_embedding
 from knowledge.search.search import compose_answer
 from knowledge.store.concurrency import gather_all
@@ -114,13 +113,13 @@ async def search_in_settings(
 ) -> list[SearchAnswer]:
     """The answers to one query, one for each setting, all from one state of the tables."""
     # The default mode searches both sides, which serves every mode.
-    request, query = SearchRequest(text, corpus.base_id, DEPTH, DEFAULT_MODE), analyze_query(text)
+    request = SearchRequest(text, corpus.base_id, DEPTH, DEFAULT_MODE)
     vector = start_embedding(text, embed)
 
     async def work(snapshots: Sequence[Snapshot]) -> list[SearchAnswer]:
-        candidates = await retrieve(snapshots, request, query, vector)
+        candidates = await retrieve(snapshots, request, vector)
         requests = [replace(request, mode=setting.mode, alpha=setting.alpha) for setting in settings]
-        return [await compose_answer(candidates, one, query) for one in requests]
+        return [await compose_answer(candidates, one) for one in requests]
 
     try:
         return await corpus.dataset.run(corpus.scopes, work, searching=True)

@@ -18,7 +18,7 @@ from markdown_it.token import Token
 TextKind = Literal["markdown", "plain"]
 """How a text is read: plain text has no headings, lists and tables."""
 
-BlockKind = Literal["heading", "prose", "lines", "list"]
+BlockKind = Literal["heading", "prose", "lines", "list", "unreadable"]
 
 MAX_LINES: Final = 200_000
 """Lines of Markdown that are parsed: 10 MB of ordinary text, and seconds at worst for a hostile one."""

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from knowledge.store.schema import ARCHIVED, PASSAGE
 from publish_knowledge.embedding.embedder import Embedder, EmbeddingError
+from publish_knowledge.passages.indexed_text import list_embedded_texts
 from publish_knowledge.passages.splitting import Passage, split_text
-from publish_knowledge.publishing.consistency import build_passage_rows, reconcile
+from publish_knowledge.publishing.consistency import reconcile
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.plan import (
     ItemOutcome,
@@ -22,8 +23,8 @@ from publish_knowledge.publishing.plan import (
     build_revision,
     collect_vectors,
     decide_step,
-    list_embedded_texts,
 )
+from publish_knowledge.publishing.terms import write_passages
 from publish_knowledge.store.arrow_rows import build_archive_rows, build_head_rows, build_history_rows
 from publish_knowledge.store.marker import current_time
 from publish_knowledge.store.records import HalfVectors, ItemHead, StoredRevision
@@ -64,7 +65,7 @@ class _Known:
         """List the texts that need a vector before the step can be stored: none for a revision that is stored."""
         if step.revision_id in self.revisions:
             return []
-        return list_embedded_texts(step.info.title, self.split(step))
+        return [text for text in list_embedded_texts(step.info.title, self.split(step)) if text is not None]
 
 
 async def plan_batch(tables: ScopeTables, batch: Sequence[PreparedDocument], options: PublishOptions) -> BatchPlan:
@@ -121,7 +122,8 @@ async def _load_known(tables: ScopeTables, steps: Iterable[Step]) -> _Known:
             addresses.append(address_of(step.head))
     stored = await tables.read_revisions(addresses)
     whole = {revision: each for revision, each in stored.items() if each.is_complete}
-    return _Known(collect_vectors(whole.values()), whole, frozenset(stored) - whole.keys())
+    vectors = collect_vectors(whole.values(), embeds_context=tables.embeds_context)
+    return _Known(vectors, whole, frozenset(stored) - whole.keys())
 
 
 async def _embed(embedder: Embedder, known: _Known, steps: Sequence[Step]) -> dict[str, ItemOutcome]:
@@ -187,9 +189,8 @@ async def _commit(
     rows = [
         build_head_rows(tables.current_schema, heads),
         build_history_rows(tables.current_schema, heads),
-        build_passage_rows(tables, revisions),
     ]
-    merged = await tables.current.merge(pa.concat_tables(rows), {"kind": PASSAGE, "item_id": items})
+    merged = await write_passages(tables, revisions, rows, {"kind": PASSAGE, "item_id": items})
     before = {} if merged.version - 1 == plan.version else await tables.find_heads(items, at=merged.version - 1)
     outcomes = [detect_overwrite(step, before.get(step.item_id, step.head)) for step in plan.steps]
     return await _check_base(tables, heads[0].base_id, outcomes)

@@ -11,12 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import pyarrow as pa
-
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.revision import is_readable
 from knowledge.store.schema import PASSAGE
-from publish_knowledge.store.arrow_rows import build_current_rows
+from publish_knowledge.publishing.terms import write_passages
 from publish_knowledge.store.commits import split_into_commits
 from publish_knowledge.store.records import ItemHead, Range, RevisionKey, StoredRevision, is_tiled
 from publish_knowledge.store.scope_tables import Address, Ranges, ScopeTables, address_of
@@ -133,7 +131,7 @@ async def fill_passages(tables: ScopeTables, heads: Iterable[ItemHead]) -> None:
     """Write the passages of current revisions into `current`, from the archive and without a model."""
     for batch in split_into_commits(heads, lambda head: head.info.total_chars):
         stored = await load_revisions(tables, [address_of(head) for head in batch])
-        await tables.current.merge(build_passage_rows(tables, stored))
+        await write_passages(tables, stored)
 
 
 async def load_revisions(tables: ScopeTables, addresses: Iterable[Address]) -> list[StoredRevision]:
@@ -149,9 +147,3 @@ async def load_revisions(tables: ScopeTables, addresses: Iterable[Address]) -> l
             )
             raise StorageUnavailableError(msg)
     return [stored[address.revision_id] for address in wanted]
-
-
-def build_passage_rows(tables: ScopeTables, revisions: Iterable[StoredRevision]) -> pa.Table:
-    """Build the passage rows of `current` for several revisions."""
-    schema = tables.current_schema
-    return pa.concat_tables([schema.empty_table(), *(build_current_rows(schema, revision) for revision in revisions)])

@@ -13,7 +13,7 @@ import numpy as np
 from knowledge.scopes import Scope
 from knowledge.store.revision import RevisionInfo
 from knowledge.store.schema import ARCHIVED, DRAFT, PUBLISHED, fingerprint, item_id, revision_id
-from publish_knowledge.passages.indexed_text import build_embedded_text
+from publish_knowledge.passages.indexed_text import build_embedded_text, list_embedded_texts
 from publish_knowledge.passages.splitting import Passage
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.sources.documents import Document, normalize_path
@@ -195,26 +195,32 @@ def build_head(step: Step, now: str) -> ItemHead:
     )
 
 
-def list_embedded_texts(title: str, passages: Iterable[Passage]) -> list[str]:
-    """List the texts that need a vector before passages can be stored."""
-    return [build_embedded_text(title, passage) for passage in passages]
+def collect_vectors(revisions: Iterable[StoredRevision], *, embeds_context: bool) -> dict[str, HalfVectors]:
+    """Collect the vectors that stored revisions have: an unchanged passage is never embedded again.
 
-
-def collect_vectors(revisions: Iterable[StoredRevision]) -> dict[str, HalfVectors]:
-    """Collect the vectors that stored revisions have: an unchanged passage is never embedded again."""
+    Without `embeds_context` they are of the passages' bare texts, which are not always what is embedded today.
+    """
     known: dict[str, HalfVectors] = {}
     for revision in revisions:
-        known.update(zip(list_embedded_texts(revision.info.title, revision.passages), revision.vectors, strict=True))
+        texts = list_embedded_texts(revision.info.title, revision.passages)
+        for text, passage, vector in zip(texts, revision.passages, revision.vectors, strict=True):
+            same = embeds_context or text == build_embedded_text(revision.info.title, passage)
+            if text is not None and same and not np.isnan(vector).any():
+                known[text] = vector
     return known
 
 
 def build_revision(step: Step, passages: Sequence[Passage], known: KnownVectors, created_at: str) -> StoredRevision:
     """Build the revision to store. `known` must have a vector for each of its `list_embedded_texts`."""
+    texts = list_embedded_texts(step.info.title, passages)
+    vectors = [known[text] if text is not None else None for text in texts]
+    # The first passage always has a vector.
+    missing = np.full_like(vectors[0], np.nan)
     return StoredRevision(
         info=step.info,
         previous_id=step.previous_id,
         fingerprint=step.prepared.fingerprint,
         created_at=created_at,
         passages=tuple(passages),
-        vectors=np.stack([known[text] for text in list_embedded_texts(step.info.title, passages)]),
+        vectors=np.stack([missing if vector is None else vector for vector in vectors]),
     )

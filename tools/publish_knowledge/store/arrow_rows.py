@@ -21,17 +21,27 @@ from knowledge.store.schema import (
     PASSAGE,
     PUBLISHED,
     ROW_ADDRESS,
+    TERMS,
     archive_address,
     base_address,
     current_address,
     head_address,
     history_address,
     metadata_json,
+    read_analyzer_versions,
     row_key,
 )
-from publish_knowledge.passages.indexed_text import build_indexed_terms
+from publish_knowledge.passages.indexed_text import list_indexed_terms
 from publish_knowledge.passages.splitting import Passage
-from publish_knowledge.store.records import HalfVectors, ItemHead, Lineage, StoredMetadata, StoredRevision
+from publish_knowledge.store.records import (
+    HalfVectors,
+    IndexedRevision,
+    ItemHead,
+    Lineage,
+    RevisionKey,
+    StoredMetadata,
+    StoredRevision,
+)
 
 
 def _list_columns(kind: type[Lineage]) -> tuple[str, ...]:
@@ -67,9 +77,13 @@ def build_base_rows(scope: Scope, schema: pa.Schema, base_id: str, *, archived: 
 
 
 def build_current_rows(schema: pa.Schema, revision: StoredRevision) -> pa.Table:
-    """Build the passage rows that make a revision searchable; terms are computed here, vectors are the stored ones."""
+    """Build the passage rows that make a revision searchable; vectors are the stored ones.
+
+    Terms are computed here, by the version of the analyzer that the schema names.
+    """
     info = revision.info
-    terms = [build_indexed_terms(info.title, info.language, passage) for passage in revision.passages]
+    version = read_analyzer_versions(schema)[-1]
+    terms = list_indexed_terms(version, info.title, info.language, info.source_uri, revision.passages)
     addresses = [current_address(info.item_id, each.start) for each in revision.passages]
     # Passage rows have the labels of head rows too: repeated values take no space on disk, whereas nulls among values
     # do, and reading one head would fetch them.
@@ -122,6 +136,17 @@ def parse_revisions(scope: Scope, rows: pa.Table) -> dict[str, StoredRevision]:
     }
 
 
+def parse_indexed_revisions(scope: Scope, rows: pa.Table) -> list[IndexedRevision]:
+    """Read revisions with their terms from passage rows of `current`."""
+    grouped: dict[RevisionKey, list[dict[str, Any]]] = {}
+    for row in rows.sort_by([("ordinal", "ascending")]).to_pylist():
+        grouped.setdefault((row["item_id"], row["revision_id"]), []).append(row)
+    return [
+        IndexedRevision(info_of(scope, own[0]), _parse_passages(own), tuple(row[TERMS] for row in own))
+        for own in grouped.values()
+    ]
+
+
 def parse_current_revision(head: ItemHead, rows: pa.Table) -> StoredRevision:
     """Read a revision from its passage rows in `current` and the head that describes them."""
     ordered = rows.sort_by([("ordinal", "ascending")])
@@ -136,10 +161,12 @@ def parse_current_revision(head: ItemHead, rows: pa.Table) -> StoredRevision:
 
 
 def parse_vectors(column: pa.ChunkedArray) -> HalfVectors:
-    """Read a vector column without nulls as an array of shape (rows, dimensions)."""
-    width = column.type.list_size
-    flat = column.combine_chunks().flatten() if len(column) else pa.array([], pa.float16())
-    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.float16).reshape(-1, width)
+    """Read a vector column as an array of shape (rows, dimensions), with NaN where it is null."""
+    vectors = np.full((len(column), column.type.list_size), np.nan, dtype=np.float16)
+    if len(column):
+        flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        vectors[column.is_valid().to_numpy()] = np.asarray(flat, dtype=np.float16).reshape(-1, column.type.list_size)
+    return vectors
 
 
 def _build_head_row(head: ItemHead) -> dict[str, Any]:
@@ -195,7 +222,8 @@ def _build_arrow_table(schema: pa.Schema, columns: Mapping[str, Sequence[Any]], 
     arrays = {
         name: pa.array(values, schema.field(name).type) for name, values in columns.items() if name in schema.names
     }
-    arrays["vector"] = pa.FixedSizeListArray.from_arrays(flat, schema.field("vector").type.list_size)
+    size = schema.field("vector").type.list_size
+    arrays["vector"] = pa.FixedSizeListArray.from_arrays(flat, size, mask=pa.array(np.isnan(vectors).any(axis=1)))
     missing = {field.name: pa.nulls(len(vectors), field.type) for field in schema if field.name not in arrays}
     return pa.Table.from_pydict({**arrays, **missing}, schema=schema)
 

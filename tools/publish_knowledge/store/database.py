@@ -21,7 +21,7 @@ from lancedb.index import FTS, Bitmap, BTree, IvfFlat, IvfRq
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.faults import MissingTableError
 from knowledge.store.options import can_connect, is_local, normalize_uri
-from knowledge.store.schema import ROW_ADDRESS
+from knowledge.store.schema import ROW_ADDRESS, TERMS
 from publish_knowledge.store.retries import RetryingCaller
 from publish_knowledge.store.vector_index import SHORT_BITS, VectorIndex
 
@@ -37,6 +37,7 @@ KEEP_VERSIONS: Final = timedelta(days=1)
 MERGE_TIMEOUT: Final = timedelta(minutes=5)
 """The library's own 30 s are too short for many publishers on one table, or for a slow uplink."""
 
+_TERMS_SCHEMA: Final = pa.schema([pa.field("key", pa.string(), nullable=False), pa.field(TERMS, pa.string())])
 _STATE_SCHEMA: Final = pa.schema([pa.field("key", pa.string(), nullable=False), pa.field("state", pa.string())])
 
 
@@ -223,6 +224,15 @@ class Table:
 
         return await self._merge(rows, builder)
 
+    async def set_terms(self, keys: Sequence[str], terms: Sequence[str | None]) -> MergeResult:
+        """Change the terms of rows in one commit, and no other column; rows that are gone stay away."""
+        rows = pa.table({"key": [*keys], TERMS: [*terms]}, schema=_TERMS_SCHEMA)
+        return await self._merge(rows, lambda table: table.merge_insert("key").when_matched_update_all())
+
+    async def set_column_metadata(self, column: str, metadata: Mapping[str, str]) -> None:
+        """Add to a column's metadata in one commit."""
+        await self._write(lambda table: table.update_field_metadata({"path": column, "metadata": dict(metadata)}))
+
     async def delete(self, where: Where) -> None:
         """Remove rows in one commit."""
         await self._write(lambda table: table.delete(_build_filter(where).to_sql()))
@@ -315,7 +325,7 @@ def _add_deletion(builder: Any, delete: Where | None) -> Any:  # noqa: ANN401 - 
 
 
 def _scalar_index(column: str) -> FTS | Bitmap | BTree:
-    if column == "terms":
+    if column == TERMS:
         # Terms are analyzed before they reach the index: it splits at spaces and does nothing else.
         plain: dict[str, Any] = {"stem": False, "remove_stop_words": False, "ascii_folding": False, "lower_case": False}
         return FTS(base_tokenizer="whitespace", max_token_length=None, **plain)

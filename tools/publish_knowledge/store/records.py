@@ -68,7 +68,10 @@ class StoredMetadata(Lineage):
 
 @dataclass(frozen=True, slots=True)
 class StoredRevision(StoredMetadata):
-    """A revision as the archive has it. `vectors` has shape (len(passages), dimensions), in passage order."""
+    """A revision as the archive has it. `vectors` has shape (len(passages), dimensions), in passage order.
+
+    A passage that holds nothing readable has no vector: its row is NaN here, and null in the tables.
+    """
 
     passages: tuple[Passage, ...]
     vectors: HalfVectors
@@ -77,6 +80,20 @@ class StoredRevision(StoredMetadata):
     def is_complete(self) -> bool:
         """Whether the passages tile [0, total_chars) exactly."""
         return is_tiled([(passage.start, passage.end) for passage in self.passages], self.info.total_chars)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedRevision:
+    """A revision as `current` has it: its passages, and the terms of each, `None` where it has none."""
+
+    info: RevisionInfo
+    passages: tuple[Passage, ...]
+    terms: tuple[str | None, ...]
+
+    @property
+    def key(self) -> RevisionKey:
+        """Item id and revision id."""
+        return (self.info.item_id, self.info.revision_id)
 
 
 def is_tiled(ranges: Iterable[Range], total: int) -> bool:

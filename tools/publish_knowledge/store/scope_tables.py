@@ -8,23 +8,31 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from knowledge.errors import StorageUnavailableError
+from knowledge.errors import DatasetMismatchError, StorageUnavailableError
 from knowledge.scopes import Scope, parse_scope
 from knowledge.store.faults import MissingTableError
+from knowledge.store.revision import INFO_COLUMNS
 from knowledge.store.schema import (
+    ANALYZER_VERSION,
     ARCHIVED,
     BASE,
     HEAD,
     HISTORY,
     MARKER_TABLE,
+    META_ANALYZER,
     META_SCOPE,
     PASSAGE,
     ROW_ADDRESS,
+    TERMS,
     archive_address,
     base_address,
     current_address,
     current_schema,
+    embeds_context,
+    format_analyzer_versions,
     head_address,
+    knows_analyzers,
+    read_analyzer_versions,
     read_metadata,
     revisions_schema,
 )
@@ -35,6 +43,7 @@ from publish_knowledge.store.arrow_rows import (
     REVISION_COLUMNS,
     parse_current_revision,
     parse_heads,
+    parse_indexed_revisions,
     parse_metadata,
     parse_revisions,
 )
@@ -49,7 +58,14 @@ from publish_knowledge.store.purges import (
     read_record,
     wait_for_purge,
 )
-from publish_knowledge.store.records import ItemHead, Range, RevisionKey, StoredMetadata, StoredRevision
+from publish_knowledge.store.records import (
+    IndexedRevision,
+    ItemHead,
+    Range,
+    RevisionKey,
+    StoredMetadata,
+    StoredRevision,
+)
 
 if TYPE_CHECKING:
     from publish_knowledge.store.database import Store, Table, Where
@@ -97,6 +113,17 @@ class ScopeTables:
     revisions: Table
     current_schema: pa.Schema
     revisions_schema: pa.Schema
+    embeds_context: bool
+
+    async def read_analyzer_versions(self) -> tuple[int, ...]:
+        """Versions of the analyzer that the terms are of now, ascending; the last is the one to write."""
+        return check_analyzers(self.current.name, await self.current.schema())
+
+    def current_schema_for(self, analyzer_version: int) -> pa.Schema:
+        """The schema of `current` for rows with terms of one version."""
+        at = self.current_schema.get_field_index(TERMS)
+        metadata = {META_ANALYZER: format_analyzer_versions((analyzer_version,))}
+        return self.current_schema.set(at, self.current_schema.field(at).with_metadata(metadata))
 
     async def find_head(self, item_id: str) -> ItemHead | None:
         """Find the head of one item."""
@@ -156,10 +183,21 @@ class ScopeTables:
     async def read_visible_revision(self, head: ItemHead) -> StoredRevision:
         """Read the current revision of a published item from `current`."""
         columns = ["revision_id", *PASSAGE_COLUMNS, "vector"]
-        last = current_address(head.item_id, head.info.total_chars)
-        addresses = range(current_address(head.item_id, 0), last + 1)
+        addresses = _list_current_addresses(head)
         where: Where = {"kind": PASSAGE, ROW_ADDRESS: [addresses], "revision_id": head.revision_id}
         return parse_current_revision(head, await self.current.read_rows(where, columns))
+
+    async def read_indexed_revisions(self, heads: Sequence[ItemHead]) -> list[IndexedRevision]:
+        """Read the current revisions of items from `current`, with their terms; of items without passages none."""
+        columns = [*INFO_COLUMNS, *PASSAGE_COLUMNS, TERMS]
+        found: list[IndexedRevision] = []
+        for first in range(0, len(heads), _ADDRESSES):
+            batch = heads[first : first + _ADDRESSES]
+            where: Where = {"kind": PASSAGE, ROW_ADDRESS: [_list_current_addresses(head) for head in batch]}
+            keys = {head.key for head in batch}
+            rows = await self.current.read_rows(where, columns)
+            found += (one for one in parse_indexed_revisions(self.scope, rows) if one.key in keys)
+        return found
 
     async def read_current_ranges(self, base_id: str | None = None, at: int | None = None) -> Ranges:
         """Read the ranges of the passages in `current`, of a base or of the scope."""
@@ -170,6 +208,10 @@ class ScopeTables:
         """Read the ranges of all passages in `revisions`."""
         rows = await self.revisions.read_rows({"kind": PASSAGE}, _RANGE_COLUMNS)
         return _group_ranges(rows)
+
+
+def _list_current_addresses(head: ItemHead) -> range:
+    return range(current_address(head.item_id, 0), current_address(head.item_id, head.info.total_chars) + 1)
 
 
 def _build_where(kind: str, base_id: str | None) -> Where:
@@ -237,8 +279,7 @@ async def open_scope(store: Store, scope: Scope) -> ScopeTables | None:
         )
         raise StorageUnavailableError(msg)
     await _check_schema(store, scope, current)
-    await _check_schema(store, scope, revisions)
-    return _build_tables(store, scope, current, revisions)
+    return _build_tables(store, scope, current, revisions, await _check_schema(store, scope, revisions))
 
 
 async def require_scope(store: Store, scope: Scope) -> ScopeTables | None:
@@ -257,7 +298,7 @@ async def ensure_scope(store: Store, scope: Scope) -> ScopeTables:
     revisions = await _ensure_table(store, guard, scope.revisions_table, archive, REVISIONS_INDEXES)
     visible = current_schema(scope, store.model, store.dimensions)
     current = await _ensure_table(store, guard, scope.current_table, visible, CURRENT_INDEXES)
-    return _build_tables(store, scope, current, revisions)
+    return _build_tables(store, scope, current, revisions, await revisions.schema())
 
 
 async def _start_writing(store: Store, scope: Scope) -> PurgeGuard:
@@ -292,19 +333,37 @@ async def _ensure_table(store: Store, guard: PurgeGuard, name: str, schema: pa.S
     return table
 
 
-async def _check_schema(store: Store, scope: Scope, table: Table) -> None:
+async def _check_schema(store: Store, scope: Scope, table: Table) -> pa.Schema:
     schema = await table.schema()
     marker.check_schema(store, schema)
     if read_metadata(schema).get(META_SCOPE) != scope.name:
         msg = f"The table {table.name} does not belong to {scope.name}. Run `knowledge doctor`."
         raise StorageUnavailableError(msg)
+    check_analyzers(table.name, schema)
+    return schema
 
 
-def _build_tables(store: Store, scope: Scope, current: Table, revisions: Table) -> ScopeTables:
+def check_analyzers(name: str, schema: pa.Schema) -> tuple[int, ...]:
+    """Versions of a table's terms; raises `DatasetMismatchError` for one that this code does not know."""
+    versions = read_analyzer_versions(schema)
+    if not knows_analyzers(versions):
+        written = format_analyzer_versions(versions) or "an unknown version"
+        msg = (
+            f"The terms of the table {name} were written by analyzer {written}, this command knows "
+            f"1 to {ANALYZER_VERSION}. Install the version of this project that they were published with."
+        )
+        raise DatasetMismatchError(msg)
+    return versions
+
+
+def _build_tables(
+    store: Store, scope: Scope, current: Table, revisions: Table, archive_schema: pa.Schema
+) -> ScopeTables:
     return ScopeTables(
         scope=scope,
         current=current,
         revisions=revisions,
         current_schema=current_schema(scope, store.model, store.dimensions),
         revisions_schema=revisions_schema(scope, store.model, store.dimensions),
+        embeds_context=embeds_context(archive_schema),
     )

@@ -96,10 +96,15 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedQuery:
-    """A query for the lexical side: the terms of each distinct word, and all terms, each once."""
+    """A query for the lexical side: the terms of each distinct word, and all terms, each once.
+
+    `sources` are the words of the query, folded, that `words` come from: by them, the analyses of two versions are
+    aligned.
+    """
 
     words: tuple[tuple[str, ...], ...]
     terms: tuple[str, ...]
+    sources: tuple[str, ...]
 
 
 def tokenize(text: str) -> Iterator[Token]:
@@ -128,8 +133,10 @@ def analyze_query(query: str) -> AnalyzedQuery:
     found = list(tokenize(query))
     stop_words = find_stop_words([_fold(token.text) for token in found if not token.unspaced])
     topical = [token for token in found if token.unspaced or _fold(token.text) not in stop_words]
-    distinct = dict.fromkeys(tuple(_query_terms(token)) for token in topical or found)
-    return _limit_query([word for word in distinct if word][:MAX_QUERY_WORDS])
+    distinct: dict[tuple[str, ...], str] = {}
+    for token in topical or found:
+        distinct.setdefault(tuple(_query_terms(token)), _fold(token.text))
+    return limit_query([(source, word) for word, source in distinct.items() if word][:MAX_QUERY_WORDS])
 
 
 def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:
@@ -148,16 +155,19 @@ def _limit_growth(terms: list[str], limit: int) -> list[str]:
     return [term for term, end in zip(terms, ends, strict=True) if end <= limit]
 
 
-def _limit_query(words: Iterable[tuple[str, ...]]) -> AnalyzedQuery:
+def limit_query(words: Iterable[tuple[str, tuple[str, ...]]]) -> AnalyzedQuery:
+    """A query of words, each given by its source and its terms, with at most `MAX_QUERY_TERMS`."""
     terms: dict[str, None] = {}
     kept: list[tuple[str, ...]] = []
-    for word in words:
+    sources: list[str] = []
+    for source, word in words:
         room = MAX_QUERY_TERMS - len(terms)
         if not room:
             break
         kept.append(word[:room])
+        sources.append(source)
         terms.update(dict.fromkeys(word[:room]))
-    return AnalyzedQuery(tuple(kept), tuple(terms))
+    return AnalyzedQuery(tuple(kept), tuple(terms), tuple(sources))
 
 
 def _terms_with_parts(token: Token, languages: tuple[str, ...], split_compound: SplitCompound) -> list[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from knowledge.search.analysis import AnalyzedQuery
     from knowledge.store.revision import Retrieved
 
     Integers = npt.NDArray[np.int64]
@@ -87,6 +88,37 @@ def count_terms(pool: CandidatePool, terms: Sequence[str]) -> TermCounts:
     return TermCounts(
         pool, tuple(terms), frequencies, lengths, _document_frequencies(pool, frequencies, lengths, terms)
     )
+
+
+def align_terms(counts: TermCounts, own: AnalyzedQuery, reference: AnalyzedQuery) -> TermCounts:
+    """The same counts under the terms that another analysis of the query has for the same words.
+
+    Where two versions of the analyzer spell a word differently, its passages must count together in the statistics of
+    all scopes; otherwise the word would seem rarer than it is, and rarest in the smallest scope.
+    """
+    names = _rename_terms(own, reference)
+    if not names:
+        return counts
+    named = [names.get(term, term) for term in counts.terms]
+    terms = tuple(dict.fromkeys(named))
+    columns = np.array([[own_name == term for term in terms] for own_name in named], dtype=np.int64)
+    documents: dict[str, float] = {}
+    for term, number in counts.document_frequencies.items():
+        # A passage may hold several spellings: their sum may exceed the passages, the most frequent one's does not.
+        name = names.get(term, term)
+        documents[name] = max(number, documents.get(name, 0.0))
+    return TermCounts(counts.pool, terms, counts.frequencies @ columns, counts.lengths, documents)
+
+
+def _rename_terms(own: AnalyzedQuery, reference: AnalyzedQuery) -> dict[str, str]:
+    if own.words == reference.words:
+        return {}
+    known = dict(zip(reference.sources, reference.words, strict=True))
+    names: dict[str, str] = {}
+    for source, word in zip(own.sources, own.words, strict=True):
+        others = [term for term in known.get(source, ()) if term not in word]
+        names.update({term: others[0] for term in word if others and term not in known[source]})
+    return names
 
 
 def rescore(pools: Sequence[TermCounts], words: Sequence[Sequence[str]]) -> RescoredPools:

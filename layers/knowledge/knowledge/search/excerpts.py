@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from knowledge.search.analysis import STEMMERS, token_terms, tokenize
+from knowledge.search.unreadable import find_readable, find_unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +19,7 @@ EXCERPT_CHARS: Final = 600
 """Longest excerpt: enough to judge a hit, short enough that 50 of them fit into a model's context."""
 
 _LANGUAGES: Final = tuple(STEMMERS)
+_LINE: Final = re.compile(r"[^\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,58 @@ def extract_excerpt(text: str, terms: frozenset[str], limit: int = EXCERPT_CHARS
     words = list(tokenize(text))
     start, end = _center(_find_matches(words, terms), len(text), limit)
     return _strip(text, *_move_off_words(words, start, end))
+
+
+def extract_readable_excerpt(text: str, terms: frozenset[str], limit: int = EXCERPT_CHARS) -> Excerpt:
+    """Choose as `extract_excerpt`, but show no unreadable run, and of a table whole rows; empty where nothing is read.
+
+    Of several readable parts, the one with the most distinct terms is shown, the longest on a tie.
+    """
+    if not find_unreadable(text):
+        return _extract_rows(text, terms, limit) or extract_excerpt(text, terms, limit)
+    parts = find_readable(text)
+    if not parts:
+        return Excerpt("", 0)
+    start, end = max(parts, key=lambda part: (_count_terms(text[slice(*part)], terms), part[1] - part[0]))
+    own = text[start:end]
+    chosen = _extract_rows(own, terms, limit) or extract_excerpt(own, terms, limit)
+    return Excerpt(chosen.text, start + chosen.offset)
+
+
+def _count_terms(text: str, terms: frozenset[str]) -> int:
+    return len(frozenset().union(*(match.terms for match in _find_matches(list(tokenize(text)), terms))))
+
+
+def _extract_rows(text: str, terms: frozenset[str], limit: int) -> Excerpt | None:
+    """The row of a table that has the most distinct terms, with whole rows around it; `None` where there is none."""
+    rows = [match.span() for match in _LINE.finditer(text)]
+    if len(text) <= limit or 2 * sum(_is_row(text[slice(*row)]) for row in rows) < len(rows):
+        return None
+    counts = [_count_terms(text[slice(*row)], terms) if _is_row(text[slice(*row)]) else 0 for row in rows]
+    best = counts.index(max(counts))
+    if not counts[best] or rows[best][1] - rows[best][0] > limit:
+        return None
+    first, last = _widen(rows, best, limit)
+    return _strip(text, rows[first][0], rows[last][1])
+
+
+def _is_row(line: str) -> bool:
+    return line.count("|") > 1 or "<td" in line
+
+
+def _widen(rows: Sequence[tuple[int, int]], best: int, limit: int) -> tuple[int, int]:
+    """First and last of the rows around one that fit, as many before as after it where there are."""
+    first = last = best
+    while True:
+        room = limit - (rows[last][1] - rows[first][0])
+        before = first > 0 and rows[first][0] - rows[first - 1][0] <= room
+        after = last + 1 < len(rows) and rows[last + 1][1] - rows[last][1] <= room
+        if not before and not after:
+            return first, last
+        if before and (not after or best - first <= last - best):
+            first -= 1
+        else:
+            last += 1
 
 
 def _find_matches(words: Sequence[Token], terms: frozenset[str]) -> list[_Match]:

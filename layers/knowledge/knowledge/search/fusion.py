@@ -15,13 +15,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from knowledge.requests import LEXICAL_MODES, SEMANTIC_MODES
-from knowledge.search.bm25 import rescore
+from knowledge.search.bm25 import align_terms, rescore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from knowledge.requests import Mode
-    from knowledge.search.analysis import AnalyzedQuery
     from knowledge.search.retrieval import ScopeCandidates
 
 PassageScores = dict[tuple[str, int], float]
@@ -93,9 +92,13 @@ class _Side:
         return None if raw is None else self.ranks[raw]
 
 
-def fuse(candidates: Sequence[ScopeCandidates], query: AnalyzedQuery, mode: Mode, alpha: float) -> list[Ranked]:
+def fuse(candidates: Sequence[ScopeCandidates], mode: Mode, alpha: float) -> list[Ranked]:
     """Rank what both sides of all scopes found; a side that the mode does not use is ignored."""
-    pools = [scope.lexical for scope in candidates]
+    if not candidates:
+        return []
+    # Scopes may be asked in the terms of different analyzers: scores are computed in those of the newest.
+    query = max(candidates, key=lambda scope: scope.snapshot.analyzer_versions).query
+    pools = [align_terms(scope.lexical, scope.query, query) for scope in candidates]
     rescored = rescore(pools, query.words)
     lexical = {
         hit.passage: score

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from knowledge.embedding.base import embedding_faults
 from knowledge.errors import ResourceUnavailableError
 from knowledge.requests import LEXICAL_MODES, MAX_RESULTS
+from knowledge.search.analyzers import analyze_query_for
 from knowledge.search.bm25 import CandidatePool, TermCounts, count_terms
 from knowledge.store.concurrency import gather_all, gather_pair
 
@@ -32,9 +33,13 @@ DEEPENING: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ScopeCandidates:
-    """What both sides found in one scope, its archived bases, and whether the requested base is visible in it."""
+    """What both sides found in one scope, its archived bases, and whether the requested base is visible in it.
+
+    `query` is what the lexical side was asked, by the analyzer of the scope's terms.
+    """
 
     snapshot: Snapshot
+    query: AnalyzedQuery
     lexical: TermCounts
     semantic: tuple[Retrieved, ...]
     archived_bases: frozenset[str]
@@ -53,14 +58,20 @@ def start_embedding(query: str, embed: Callable[[str], Vectors]) -> asyncio.Futu
 
 
 async def retrieve(
-    snapshots: Sequence[Snapshot], request: SearchRequest, query: AnalyzedQuery, vector: asyncio.Future[Vectors] | None
+    snapshots: Sequence[Snapshot], request: SearchRequest, vector: asyncio.Future[Vectors] | None
 ) -> list[ScopeCandidates]:
     """Search all scopes in parallel, on the sides that the request's mode uses; `vector` may be `None` in lexical mode.
+
+    Each scope is asked by the analyzer that its terms were made by.
 
     Any failure fails the whole search, because a partial answer would be wrong. Raises `ResourceUnavailableError` where
     the requested base is visible in no scope.
     """
-    found = await gather_all(_retrieve_from(snapshot, request, query, vector) for snapshot in snapshots)
+    versions = {snapshot.analyzer_versions for snapshot in snapshots}
+    queries = {each: analyze_query_for(each, request.query) for each in versions}
+    found = await gather_all(
+        _retrieve_from(snapshot, request, queries[snapshot.analyzer_versions], vector) for snapshot in snapshots
+    )
     if request.base_id and not any(scope.base_visible for scope in found):
         raise ResourceUnavailableError
     return found
@@ -79,7 +90,7 @@ async def _retrieve_from(
         gather_pair(_search_lexical(snapshot, request, query), _search_semantic(snapshot, base_id, vector)),
         gather_pair(snapshot.archived_bases(), _has_published(snapshot, base_id)),
     )
-    return ScopeCandidates(snapshot, lexical, semantic, archived, published and base_id not in archived)
+    return ScopeCandidates(snapshot, query, lexical, semantic, archived, published and base_id not in archived)
 
 
 async def _has_published(snapshot: Snapshot, base_id: str) -> bool:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from knowledge.errors import StorageUnavailableError
 from knowledge.results import Scores, SearchAnswer, SearchHit
-from knowledge.search.analysis import analyze_query
-from knowledge.search.excerpts import extract_excerpt
+from knowledge.search.analyzers import ANALYZERS
 from knowledge.search.fusion import fuse
 from knowledge.search.retrieval import retrieve
 from knowledge.store.concurrency import gather_all
@@ -15,16 +14,17 @@ from knowledge.store.revision import is_readable
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from knowledge.embedding.base import Vectors
     from knowledge.requests import SearchRequest
-    from knowledge.search.analysis import AnalyzedQuery
+    from knowledge.search.excerpts import Excerpt
     from knowledge.search.fusion import Ranked
     from knowledge.search.retrieval import ScopeCandidates
     from knowledge.store.revision import Head, PassageRow, Retrieved
     from knowledge.store.snapshot import Snapshot
 
+    Extract = Callable[[str], Excerpt]
     Passage = tuple[str, int]
     Shown = tuple[dict[str, Head], dict[Passage, PassageRow]]
 
@@ -36,29 +36,25 @@ async def search(
 
     `vector` is the query's, possibly still being computed, and `None` where the request's mode has no semantic side.
     """
-    query = analyze_query(request.query)
-    return await compose_answer(await retrieve(snapshots, request, query, vector), request, query)
+    return await compose_answer(await retrieve(snapshots, request, vector), request)
 
 
-async def compose_answer(
-    candidates: Sequence[ScopeCandidates], request: SearchRequest, query: AnalyzedQuery
-) -> SearchAnswer:
+async def compose_answer(candidates: Sequence[ScopeCandidates], request: SearchRequest) -> SearchAnswer:
     """Fuse and show what was retrieved; the request's mode may use fewer sides than were searched."""
-    ranked = fuse(candidates, query, request.mode, request.alpha)
-    hits = await show(candidates, ranked, query, request.max_results)
+    ranked = fuse(candidates, request.mode, request.alpha)
+    hits = await show(candidates, ranked, request.max_results)
     return SearchAnswer(request.mode, request.alpha if request.mode == "hybrid" else None, tuple(hits))
 
 
-async def show(
-    candidates: Sequence[ScopeCandidates], ranked: Sequence[Ranked], query: AnalyzedQuery, limit: int
-) -> list[SearchHit]:
+async def show(candidates: Sequence[ScopeCandidates], ranked: Sequence[Ranked], limit: int) -> list[SearchHit]:
     """The first ranked items that are readable, with their texts; raises `StorageUnavailableError` for a lost text."""
     passages = _by_passage(candidates)
-    terms = frozenset(query.terms)
+    extract = {scope.snapshot.scope: _choose_extract(scope) for scope in candidates}
     hits: list[SearchHit] = []
     for chunk in _chunks(ranked, limit):
         shown = await _load(candidates, [passages[_key(one)] for one in chunk])
-        hits += [hit for one in chunk if (hit := _hit(one, passages[_key(one)], shown, terms)) is not None]
+        found = ((one, passages[_key(one)]) for one in chunk)
+        hits += [hit for one, its in found if (hit := _hit(one, its, shown, extract[its.scope])) is not None]
         if len(hits) >= limit:
             break
     return hits[:limit]
@@ -93,7 +89,13 @@ async def _load_from(scope: ScopeCandidates, hits: Sequence[Retrieved]) -> Shown
     return readable, texts
 
 
-def _hit(ranked: Ranked, retrieved: Retrieved, shown: Shown, terms: frozenset[str]) -> SearchHit | None:
+def _choose_extract(scope: ScopeCandidates) -> Extract:
+    extract = ANALYZERS[max(scope.snapshot.analyzer_versions)].extract_excerpt
+    terms = frozenset(scope.query.terms)
+    return lambda text: extract(text, terms)
+
+
+def _hit(ranked: Ranked, retrieved: Retrieved, shown: Shown, extract: Extract) -> SearchHit | None:
     heads, texts = shown
     head, row = heads.get(retrieved.item_id), texts.get(retrieved.passage)
     if head is None:
@@ -103,7 +105,7 @@ def _hit(ranked: Ranked, retrieved: Retrieved, shown: Shown, terms: frozenset[st
         raise StorageUnavailableError
     if row.revision_id != head.revision.revision_id:
         return None
-    excerpt = extract_excerpt(row.text, terms)
+    excerpt = extract(row.text)
     # What is shown of the lexical side is the raw score of the passage's own scope, not the rescored one.
     raw = None if ranked.lexical_rank is None else retrieved.score
     scores = Scores(ranked.score, raw, ranked.candidate.semantic, ranked.lexical_rank, ranked.semantic_rank)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from knowledge.scopes import Scope
 
@@ -34,6 +34,20 @@ META_MODEL: Final = "knowledge.embedding_model"
 META_DIMENSIONS: Final = "knowledge.embedding_dimensions"
 META_CREATED: Final = "knowledge.created_at"
 META_SCOPE: Final = "knowledge.scope"
+
+META_ANALYZER: Final = "knowledge.analyzer_version"
+"""Metadata of the `terms` column: the versions of the analyzer that its terms may be of, the newest last.
+
+It is the column's and not the table's, because only a column's can be changed in place. A column without it has terms
+of version 1. Two versions mean that terms are being renewed.
+"""
+
+META_CONTEXT: Final = "knowledge.embeds_context"
+"""Metadata of the archive's `vector` column: "yes" where vectors are of passages with the header row of their table and
+without unreadable text. In older archives those of such passages are of other texts, and are not used again."""
+
+ANALYZER_VERSION: Final = 2
+"""The newest version of the analyzer; `knowledge.search.analyzers` says what each version is."""
 
 RowKind = Literal["passage", "head", "history", "base"]
 PASSAGE: Final = "passage"
@@ -48,6 +62,9 @@ ARCHIVED: Final = "archived"
 
 ROW_ADDRESS: Final = "place"
 """The column by whose index rows are found; `head_address` and the functions beside it compute its values."""
+
+TERMS: Final = "terms"
+"""The column of `current` with the analyzed text, which the full-text index covers."""
 
 METADATA_JSON: Final = "about"
 """The column with all that a reader needs of a row besides its state and text, so that one request fetches it."""
@@ -168,7 +185,7 @@ def _labels() -> list[pa.Field]:
     ]
 
 
-def _content(dimensions: int) -> list[pa.Field]:
+def _content(dimensions: int, vector_metadata: Mapping[str, str] | None = None) -> list[pa.Field]:
     return [
         pa.field("start", pa.int64()),
         pa.field("end", pa.int64()),
@@ -176,27 +193,30 @@ def _content(dimensions: int) -> list[pa.Field]:
         pa.field(ROW_ADDRESS, pa.int64(), nullable=False),
         pa.field("key", pa.string(), nullable=False, metadata=_PRIMARY_KEY),
         # Half precision: half the bytes of every scan, cosine error below 0.001, and restore copies it unchanged.
-        pa.field("vector", pa.list_(pa.float16(), dimensions)),
+        pa.field("vector", pa.list_(pa.float16(), dimensions), metadata=vector_metadata),
         pa.field("heading", pa.string()),
         pa.field(METADATA_JSON, pa.string()),
         pa.field("text", pa.string()),
     ]
 
 
-def current_schema(scope: Scope, model: str, dimensions: int) -> pa.Schema:
+def current_schema(
+    scope: Scope, model: str, dimensions: int, analyzer_versions: Sequence[int] = (ANALYZER_VERSION,)
+) -> pa.Schema:
     """Arrow schema of a scope's `current` table. `terms` is the analyzed text that the full-text index covers."""
     state = [
         pa.field("state", pa.string()),
         pa.field("sequence", pa.int64()),
         pa.field("published_at", pa.string()),
     ]
-    fields = [*_labels(), *state, *_content(dimensions), pa.field("terms", pa.string())]
+    terms = pa.field(TERMS, pa.string(), metadata={META_ANALYZER: format_analyzer_versions(analyzer_versions)})
+    fields = [*_labels(), *state, *_content(dimensions), terms]
     return pa.schema(fields, metadata=_metadata(model, dimensions, scope))
 
 
 def revisions_schema(scope: Scope, model: str, dimensions: int) -> pa.Schema:
     """Arrow schema of a scope's `revisions` table."""
-    fields = [*_labels(), pa.field("created_at", pa.string()), *_content(dimensions)]
+    fields = [*_labels(), pa.field("created_at", pa.string()), *_content(dimensions, {META_CONTEXT: "yes"})]
     return pa.schema(fields, metadata=_metadata(model, dimensions, scope))
 
 
@@ -209,6 +229,29 @@ def marker_schema(model: str, dimensions: int, created_at: str) -> pa.Schema:
 def read_metadata(schema: pa.Schema) -> dict[str, str]:
     """Metadata of a table's schema, as text."""
     return {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
+
+
+def read_analyzer_versions(schema: pa.Schema) -> tuple[int, ...]:
+    """Versions that the terms of a `current` table may be of, ascending; empty where the metadata is no such list."""
+    field = schema.field(TERMS) if TERMS in schema.names else None
+    text = ((field.metadata if field else None) or {}).get(META_ANALYZER.encode(), b"1")
+    numbers = text.decode("ascii", "replace").split()
+    return tuple(sorted({int(number) for number in numbers})) if all(map(str.isdecimal, numbers)) else ()
+
+
+def embeds_context(schema: pa.Schema) -> bool:
+    """Whether the vectors of an archive are of passages with the context that is embedded today."""
+    return META_CONTEXT.encode() in (schema.field("vector").metadata or {})
+
+
+def knows_analyzers(versions: Sequence[int]) -> bool:
+    """Whether terms of these versions can be searched and written by this code."""
+    return bool(versions) and all(1 <= version <= ANALYZER_VERSION for version in versions)
+
+
+def format_analyzer_versions(versions: Iterable[int]) -> str:
+    """Value of `META_ANALYZER`."""
+    return " ".join(map(str, sorted(versions)))
 
 
 class Mismatch(NamedTuple):

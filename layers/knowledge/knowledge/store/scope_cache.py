@@ -221,6 +221,11 @@ class CachedSnapshot:
         """The scope that all rows belong to."""
         return self.tables.scope
 
+    @property
+    def analyzer_versions(self) -> tuple[int, ...]:
+        """Versions of the analyzer that the terms may be of, ascending."""
+        return self.tables.analyzer_versions
+
     async def count_passages(self) -> int:
         """Number of passages that can be searched."""
         return self.cached.passages

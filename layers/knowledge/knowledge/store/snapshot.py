@@ -115,6 +115,10 @@ class Snapshot(Protocol):
     def scope(self) -> Scope:
         """The scope that all rows belong to."""
 
+    @property
+    def analyzer_versions(self) -> tuple[int, ...]:
+        """Versions of the analyzer that the terms may be of, ascending."""
+
     async def count_passages(self) -> int:
         """Number of passages that can be searched."""
 
@@ -161,6 +165,11 @@ class TableSnapshot:
     def scope(self) -> Scope:
         """The scope that all rows belong to."""
         return self._scope
+
+    @property
+    def analyzer_versions(self) -> tuple[int, ...]:
+        """Versions of the analyzer that the terms may be of, ascending."""
+        return self._current.analyzer_versions
 
     async def count_passages(self) -> int:
         """Number of passages that can be searched."""

@@ -7,7 +7,7 @@ a new one; calls in progress keep theirs.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cachetools import LRUCache
@@ -17,7 +17,16 @@ from knowledge.store.concurrency import ByteLimiter, gather_pair
 from knowledge.store.faults import MissingTableError, storage_faults
 from knowledge.store.lance import connect
 from knowledge.store.options import can_connect, is_local, normalize_uri
-from knowledge.store.schema import MARKER_TABLE, META_SCOPE, find_mismatch, read_metadata
+from knowledge.store.schema import (
+    ANALYZER_VERSION,
+    MARKER_TABLE,
+    META_SCOPE,
+    find_mismatch,
+    format_analyzer_versions,
+    knows_analyzers,
+    read_analyzer_versions,
+    read_metadata,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,10 +58,14 @@ class VersionFacts:
 
 @dataclass(frozen=True, slots=True)
 class OpenTable:
-    """A handle with the facts about its version; `loader` is a handle for loading indexes, if one was opened beside."""
+    """A handle with the facts about its version.
+
+    `loader` is a handle for loading indexes, if one was opened beside. `analyzer_versions` are those of its terms.
+    """
 
     handle: AsyncTable
     loader: AsyncTable | None = None
+    analyzer_versions: tuple[int, ...] = ()
     facts: VersionFacts = field(default_factory=VersionFacts)
 
 
@@ -136,9 +149,9 @@ class TableHandles:
             handle, loader = await self._open_handle(scope, name), None
         else:
             handle, loader = await gather_pair(self._open_handle(scope, name), self._find_loader(name))
-        return None if handle is None else OpenTable(handle, loader)
+        return None if handle is None else replace(handle, loader=loader)
 
-    async def _open_handle(self, scope: Scope, name: str) -> AsyncTable | None:
+    async def _open_handle(self, scope: Scope, name: str) -> OpenTable | None:
         try:
             with storage_faults():
                 table = await (await self.connect()).open_table(name)
@@ -151,7 +164,7 @@ class TableHandles:
         self._check_metadata(metadata)
         if metadata.get(META_SCOPE) != scope.name:
             raise StorageUnavailableError
-        return table
+        return OpenTable(table, analyzer_versions=_check_analyzers(read_analyzer_versions(schema)))
 
     async def _find_loader(self, name: str) -> AsyncTable | None:
         try:
@@ -166,3 +179,14 @@ class TableHandles:
                 "Publish the dataset again with this embedding, or set EMBEDDING to the dataset's."
             )
             raise DatasetMismatchError(msg)
+
+
+def _check_analyzers(versions: tuple[int, ...]) -> tuple[int, ...]:
+    if not knows_analyzers(versions):
+        written = format_analyzer_versions(versions) or "an unknown version"
+        msg = (
+            f"The dataset's terms were written by analyzer {written}, this function knows 1 to {ANALYZER_VERSION}. "
+            "Deploy the version of the function that the dataset was published with."
+        )
+        raise DatasetMismatchError(msg)
+    return versions
