@@ -51,11 +51,11 @@ class ReindexReport:
 async def write_passages(
     tables: ScopeTables, revisions: Sequence[StoredRevision], rows: Iterable[pa.Table] = (), delete: Where | None = None
 ) -> MergeResult:
-    """Write the passages of revisions into `current`, and other rows, in one commit, as `Table.merge` does."""
+    """Write other rows and the passages of revisions into `current`, in one commit, as `Table.merge` does."""
     version = (await tables.read_analyzer_versions())[-1]
     schema = tables.current_schema_for(version)
-    built = [build_current_rows(schema, revision) for revision in revisions]
-    parts = [schema.empty_table(), *built, *(part.cast(schema) for part in rows)]
+    passages = [build_current_rows(schema, revision) for revision in revisions]
+    parts = [schema.empty_table(), *(part.cast(schema) for part in rows), *passages]
     merged = await tables.current.merge(pa.concat_tables(parts), delete)
     now = (await tables.read_analyzer_versions())[-1]
     if now != version:

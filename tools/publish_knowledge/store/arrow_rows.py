@@ -223,7 +223,9 @@ def _build_arrow_table(schema: pa.Schema, columns: Mapping[str, Sequence[Any]], 
         name: pa.array(values, schema.field(name).type) for name, values in columns.items() if name in schema.names
     }
     size = schema.field("vector").type.list_size
-    arrays["vector"] = pa.FixedSizeListArray.from_arrays(flat, size, mask=pa.array(np.isnan(vectors).any(axis=1)))
+    missing_vectors = np.isnan(vectors).any(axis=1)
+    mask = pa.array(missing_vectors) if missing_vectors.any() else None
+    arrays["vector"] = pa.FixedSizeListArray.from_arrays(flat, size, mask=mask)
     missing = {field.name: pa.nulls(len(vectors), field.type) for field in schema if field.name not in arrays}
     return pa.Table.from_pydict({**arrays, **missing}, schema=schema)
 
