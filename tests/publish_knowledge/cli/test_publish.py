@@ -105,6 +105,18 @@ def test_pruning_archives_missing_files_but_not_unreadable_ones(published: Works
     assert published.item("guide/install.md")["state"] == "published"
 
 
+def test_a_publish_without_pruning_hints_at_files_that_are_gone(published: Workspace) -> None:
+    (published.folder / "refunds.md").unlink()
+    arguments = ("publish", published.folder, "--root", published.folder, *BASE)
+    hint = "1 item is still published although the file is gone: refunds.md. Add --prune to archive what is gone.\n"
+    for option in ("--dry-run", "--cache"):
+        assert published.run(*arguments, option).stderr == hint
+    assert published.publish()["gone"] == ["refunds.md"]
+    assert published.run(*arguments, "--prune").stderr == ""
+    assert published.run(*arguments).stderr == ""
+    assert published.run("publish", published.folder / "guide/long.txt", "--root", published.folder, *BASE).stderr == ""
+
+
 def test_the_language_option_is_for_texts_that_declare_none(workspace: Workspace) -> None:
     workspace.publish("--language", "pt-BR")
     assert workspace.item("refunds.md")["language"] == "pt"

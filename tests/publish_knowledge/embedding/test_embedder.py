@@ -87,3 +87,34 @@ def test_an_interrupted_run_keeps_the_batches_that_were_embedded(tmp_path: Path)
     with pytest.raises(KeyboardInterrupt):
         Embedder(model, VectorCache(tmp_path, model.model, model.dimensions), stop).embed(TEXTS)
     assert count_embedded(make_embedder(tmp_path), TEXTS) == len(TEXTS) - BATCH
+
+
+def test_an_expected_total_does_not_grow_and_counts_what_the_model_embeds(tmp_path: Path) -> None:
+    first = make_embedder(tmp_path)
+    first.embed(["cached", "cached too"])
+    progress: list[tuple[int, int]] = []
+    embedder = make_embedder(tmp_path, progress)
+    batches = [["cached", "new"], ["cached too", "newer", "newest", "newest"], ["known elsewhere"]]
+    counts = [embedder.count_missing(batch) for batch in batches]
+    assert counts == [1, 2, 1]
+    embedder.expect(sum(counts))
+    embedder.embed(batches[0])
+    embedder.embed(batches[1])
+    embedder.embed(["not expected"])
+    embedder.advance_to(4)
+    assert progress == [(0, 4), (1, 4), (3, 4), (4, 4), (4, 4)]
+
+
+def test_the_model_is_said_to_be_loading_before_its_first_text_only(tmp_path: Path) -> None:
+    loads: list[str] = []
+    inner = make_embedder(tmp_path).provider
+    cached = VectorCache(tmp_path, inner.model, inner.dimensions)
+    embedder = Embedder(inner, cached, on_load=lambda: loads.append("load"))
+    embedder.embed([])
+    assert loads == []
+    embedder.embed(["one"])
+    embedder.embed(["two"])
+    assert loads == ["load"]
+    again = Embedder(inner, cached, on_load=lambda: loads.append("again"))
+    again.embed(["one", "two"])
+    assert loads == ["load"]

@@ -204,3 +204,19 @@ def test_ids_may_hold_quotes_and_anything_else(folder: Location) -> None:
         assert await read_text(folder, ANA, outcome.item_id) is None
 
     run(story())
+
+
+def test_a_publish_names_what_is_gone_and_archives_it_only_with_prune(folder: Location) -> None:
+    async def story() -> None:
+        await put(folder, ANA, "notes", {"docs/a.md": RIVER, "docs/b.md": HARBOUR, "other/c.md": HARBOUR})
+        options: dict[str, object] = {"folders": ("docs/",), "report_gone": True}
+        for dry_run in (True, False):
+            report = await put(folder, ANA, "notes", {"docs/a.md": RIVER}, **options, dry_run=dry_run)
+            assert (report.gone, report.count("unchanged")) == (("docs/b.md",), 1)
+        assert (await put(folder, ANA, "notes", {"docs/a.md": RIVER}, **options, unread={"docs/b.md"})).gone == ()
+        assert (await put(folder, ANA, "notes", {"docs/a.md": RIVER}, folders=("docs/",))).gone == ()
+        report = await put(folder, ANA, "notes", {"docs/a.md": RIVER}, **options, prune=True)
+        assert (report.gone, report.count("archived")) == ((), 1)
+        assert (await put(folder, ANA, "notes", {"docs/a.md": RIVER}, **options)).gone == ()
+
+    run(story())

@@ -17,6 +17,7 @@ from platformdirs import user_cache_path
 from knowledge.embedding.base import EmbeddingUnavailableError
 from knowledge.errors import KnowledgeError
 from knowledge.labels import make_visible
+from publish_knowledge.cli.interrupts import exit_at_signals
 from publish_knowledge.cli.options import format_example
 from publish_knowledge.cli.output import ExitCode, find_exit_code, make_lines_visible
 from publish_knowledge.cli.session import Session
@@ -122,7 +123,7 @@ def _find_reason(error: KnowledgeError) -> str:
 def knowledge(ctx: click.Context, *, debug: bool) -> None:
     """Publish Markdown and plain text as searchable knowledge, and maintain it."""
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, format="%(message)s")
-    ctx.obj = create_session()
+    ctx.obj = ctx.obj or create_session()
 
 
 def create_session() -> Session:
@@ -139,7 +140,9 @@ def load_command(name: str) -> click.Command:
 
 def main() -> None:
     """Console entry point."""
-    knowledge(prog_name="knowledge")
+    session = create_session()
+    exit_at_signals(session.output)
+    knowledge(prog_name="knowledge", obj=session)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,6 @@ from enum import IntEnum
 from typing import Any, Final
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from knowledge.errors import (
     DatasetMismatchError,
@@ -26,6 +24,7 @@ from knowledge.errors import (
     StorageUnavailableError,
 )
 from knowledge.labels import make_visible
+from publish_knowledge.cli.progress import show_progress
 
 ERROR_TYPE: Final = "knowledge_error"
 
@@ -43,6 +42,7 @@ class ExitCode(IntEnum):
     REFUSED = 7  # the state of the base or item does not allow it
     UNEXPECTED = 70  # a fault of this program
     INTERRUPTED = 130  # stopped by the user; the same command again goes on
+    TERMINATED = 143  # stopped by SIGTERM; as above
 
 
 class UnknownIdError(KnowledgeError):
@@ -72,6 +72,8 @@ class Output:
 
     def __init__(self) -> None:
         self.as_json = False
+        self.committed: tuple[int, int] | None = None
+        """Files of a publish that are committed, and all of them; `None` before it begins."""
 
     def result(self, document: Mapping[str, Any], lines: Iterable[str]) -> None:
         """Print the document, or the same as lines for a person."""
@@ -99,17 +101,25 @@ class Output:
         """Report a failure on stderr; with `--json` also as an error envelope on stdout."""
         self.note(f"Error: {message}")
         if self.as_json:
-            self.result(_build_envelope(code, message, error), ())
+            self.result(build_envelope(code, message, error), ())
 
     @contextmanager
     def progress(self) -> Iterator[Stage]:
-        """A callback (stage, done, total), shown as a progress bar if stderr is a terminal, otherwise ignored."""
+        """A callback (stage, done, total), shown as one progress bar if stderr is a terminal."""
         if not sys.stderr.isatty():
-            yield lambda _stage, _done, _total: None
+            yield self._record
             return
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-            yield _create_bars(bars)
+        with show_progress() as bar:
+
+            def update(stage: str, done: int, total: int) -> None:
+                self._record(stage, done, total)
+                bar.update(stage, done, total)
+
+            yield update
+
+    def _record(self, stage: str, done: int, total: int) -> None:
+        if stage == "publish":
+            self.committed = done, total
 
 
 def make_lines_visible(text: str) -> str:
@@ -123,18 +133,8 @@ def _print(text: str, *, end: str = "\n", err: bool = False) -> None:
     click.echo((text + end).encode(stream.encoding or "utf-8", "backslashreplace"), nl=False, err=err)
 
 
-def _create_bars(bars: Progress) -> Stage:
-    tasks: dict[str, TaskID] = {}
-
-    def update(stage: str, done: int, total: int) -> None:
-        if stage not in tasks:
-            tasks[stage] = bars.add_task(stage, total=total)
-        bars.update(tasks[stage], completed=done, total=total)
-
-    return update
-
-
-def _build_envelope(code: ExitCode, message: str, error: KnowledgeError | None) -> dict[str, Any]:
+def build_envelope(code: ExitCode, message: str, error: KnowledgeError | None = None) -> dict[str, Any]:
+    """Build the envelope of a failure, as the tool would answer it."""
     name = error.code if error else f"knowledge_{code.name.lower()}"
     field, retryable = (error.field, error.retryable) if error else (None, False)
     kind = error.envelope if error else ERROR_TYPE

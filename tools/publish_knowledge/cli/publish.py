@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,9 @@ from publish_knowledge.sources.files import KINDS, FoundFiles, find_files
 from publish_knowledge.sources.languages import normalize_language
 from publish_knowledge.sources.loading import IdSource, LoadedFiles, load_documents
 from publish_knowledge.sources.selection import Selection, build_selection
+
+GONE_SHOWN: Final = 5
+"""Paths named by the hint that files are gone; `--json` has all of them."""
 
 _EXAMPLE: Final = format_example(
     "knowledge publish docs --uri s3://bucket/knowledge --team support --base handbook",
@@ -132,6 +135,7 @@ def _build_options(batch: _Batch, options: Mapping[str, Any]) -> PublishOptions:
         unseen=(*found.unseen, *by_default),
         selects=partial(batch.selection.includes, bases=found.folders),
         siblings=found.siblings,
+        report_gone=bool(found.folders),
     )
 
 
@@ -145,6 +149,8 @@ def _publish(target: Target, options: PublishOptions, batch: _Batch, *, cache: b
         output.note(line)
     report = asyncio.run(_run(target, options, loaded, cache=cache))
     output.result(_build_document(options, report, batch), _format_lines(report, loaded))
+    if report.gone:
+        output.note(_describe_gone(report.gone))
     finish(choose_exit_code(report, loaded))
 
 
@@ -152,9 +158,17 @@ async def _run(target: Target, options: PublishOptions, loaded: LoadedFiles, *, 
     if not options.dry_run:
         target.report_engine()
     with target.session.output.progress() as progress:
-        embedder = target.create_embedder(partial(progress, "embed"), cached=cache)
+        embedder = target.create_embedder(
+            partial(progress, "embed"), cached=cache, on_load=partial(progress, "load", 0, 0)
+        )
         async with target.create_store() as store:
             return await publish_documents(store, options, loaded.documents, embedder=embedder, on_progress=progress)
+
+
+def _describe_gone(paths: Sequence[str]) -> str:
+    some = ", ".join(paths[:GONE_SHOWN]) + (", …" if len(paths) > GONE_SHOWN else "")
+    count = "1 item is" if len(paths) == 1 else f"{len(paths):,} items are"
+    return f"{count} still published although the file is gone: {some}. Add --prune to archive what is gone."
 
 
 def choose_exit_code(report: PublishReport, loaded: LoadedFiles) -> ExitCode:
@@ -183,6 +197,7 @@ def _build_document(options: PublishOptions, report: PublishReport, batch: _Batc
             }
             for outcome in report.outcomes
         ],
+        "gone": [*report.gone],
         "problems": [error.as_dict() for error in batch.loaded.errors],
         "warnings": [warning.as_dict() for warning in batch.warnings],
         "passed_over": [asdict(one) for one in batch.found.passed_over],

@@ -72,11 +72,13 @@ class Target:
 
         return asyncio.run(run_in_store())
 
-    def create_embedder(self, on_progress: Callable[[int, int], None], *, cached: bool) -> Embedder:
+    def create_embedder(
+        self, on_progress: Callable[[int, int], None], *, cached: bool, on_load: Callable[[], None] = lambda: None
+    ) -> Embedder:
         """The fastest engine of the model, with or without the cache."""
         folder, model, dimensions = self.session.cache_folder, self.provider.model, self.provider.dimensions
         cache = VectorCache(folder, model, dimensions) if cached else None
-        return Embedder(select_passage_provider(self.provider), cache, on_progress)
+        return Embedder(select_passage_provider(self.provider), cache, on_progress, on_load)
 
     def report_engine(self) -> None:
         """Say on stderr which engine embeds passages, where the model has several."""

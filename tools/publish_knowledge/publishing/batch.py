@@ -76,11 +76,23 @@ async def plan_batch(tables: ScopeTables, batch: Sequence[PreparedDocument], opt
     return BatchPlan(version, tuple(steps))
 
 
+def count_texts_to_embed(embedder: Embedder, plan: BatchPlan) -> int:
+    """Count the texts of a batch that the model has to embed, as far as the cache tells; blocks."""
+    texts: list[str] = []
+    for step in plan.written:
+        document = step.prepared.document
+        texts += list_embedded_texts(step.info.title, split_text(document.text, document.kind))
+    return embedder.count_missing(texts)
+
+
 async def publish_batch(
-    tables: ScopeTables, options: PublishOptions, embedder: Embedder, batch: Sequence[PreparedDocument]
+    tables: ScopeTables,
+    options: PublishOptions,
+    embedder: Embedder,
+    batch: Sequence[PreparedDocument],
+    first: BatchPlan,
 ) -> list[ItemOutcome]:
-    """Publish a batch; one outcome for each document, in order."""
-    first = await plan_batch(tables, batch, options)
+    """Publish a batch, planned before as `first`; one outcome for each document, in order."""
     known = await _load_known(tables, first.written)
     failed = await _embed(embedder, known, first.written)
     usable = [prepared for prepared in batch if prepared.item_id not in failed]

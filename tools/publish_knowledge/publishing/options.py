@@ -21,7 +21,8 @@ class PublishOptions:
     With `prune`, published items of the base below `folders` (`None`: all of them) that are no longer any document's
     are archived. What was not looked for is not gone: neither source paths in `unread`, files that are there but could
     not be read, nor those below `unseen`, folders that could not be looked into, nor what `selects` denies. `siblings`
-    are the paths in folders of which single files are published, by folder.
+    are the paths in folders of which single files are published, by folder. With `report_gone` items without
+    a document are only reported.
     """
 
     scope: Scope
@@ -34,6 +35,7 @@ class PublishOptions:
     unseen: tuple[str, ...] = ()
     selects: Callable[[str], bool] = _select_all
     siblings: Mapping[str, Collection[str]] = field(default_factory=dict)
+    report_gone: bool = False
 
     def covers(self, head: ItemHead) -> bool:
         """Whether this publish looked for an item's file where it was, and would have found it."""

@@ -101,10 +101,11 @@ class ItemOutcome:
 
 @dataclass(frozen=True, slots=True)
 class PublishReport:
-    """Outcomes in the order of the documents, pruned items last."""
+    """Outcomes in the order of the documents, pruned items last; `gone` are source paths that could be pruned."""
 
     outcomes: tuple[ItemOutcome, ...]
     dry_run: bool = False
+    gone: tuple[str, ...] = ()
 
     def count(self, action: Action) -> int:
         """Count the outcomes with one action."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from knowledge.errors import InvalidRequestError
 from knowledge.store.schema import PUBLISHED
 from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.maintenance import optimize_if_needed
-from publish_knowledge.publishing.batch import plan_batch, publish_batch
+from publish_knowledge.publishing.batch import count_texts_to_embed, plan_batch, publish_batch
 from publish_knowledge.publishing.lifecycle import archive_items
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.plan import (
@@ -52,16 +53,17 @@ async def publish(
         return PublishReport((*(step.outcome for step in steps), *refused), dry_run=True)
     await _refuse_archived(tables, options.base_id)
     options = replace(options, unread={*options.unread, *(one.source_path for one in refused)})
-    lost = await _find_lost(tables, options, distinct) if options.prune else []
-    gone = [head for head in lost if options.prunes(head)]
+    lost = await _find_lost(tables, options, distinct) if options.prune or options.report_gone else []
+    pruned = [head for head in lost if options.prunes(head)]
+    gone = tuple(head.info.source_uri for head in lost if options.covers(head) and not options.prune)
     kept = [_build_kept_outcome(head) for head in lost if options.keeps(head)]
-    rest = [*refused, *map(_build_pruned_outcome, gone), *kept]
+    rest = [*refused, *map(_build_pruned_outcome, pruned), *kept]
     if options.dry_run:
         planned = await plan_batch(tables, distinct, options)
-        return PublishReport((*(step.outcome for step in planned.steps), *rest), dry_run=True)
+        return PublishReport((*(step.outcome for step in planned.steps), *rest), dry_run=True, gone=gone)
     outcomes = await _publish_all(tables, options, embedder, distinct, on_progress)
-    await archive_items(tables, gone)
-    return await _finish(tables, (*outcomes, *rest), on_progress)
+    await archive_items(tables, pruned)
+    return await _finish(tables, (*outcomes, *rest), gone, on_progress)
 
 
 async def _open_tables(store: Store, options: PublishOptions) -> ScopeTables | None:
@@ -86,18 +88,31 @@ async def _publish_all(
 ) -> list[ItemOutcome]:
     outcomes: list[ItemOutcome] = []
     on_progress("publish", 0, len(documents))
-    for batch in split_into_commits(documents, lambda prepared: prepared.info.total_chars):
-        outcomes += await publish_batch(tables, options, embedder, batch)
+    batches = [*split_into_commits(documents, lambda prepared: prepared.info.total_chars)]
+    plans = [await plan_batch(tables, batch, options) for batch in batches]
+    # Known before the first batch, so that the total of the progress does not grow.
+    counts = [await asyncio.to_thread(count_texts_to_embed, embedder, plan) for plan in plans]
+    embedder.expect(sum(counts))
+    expected = 0
+    for batch, plan, count in zip(batches, plans, counts, strict=True):
+        outcomes += await publish_batch(tables, options, embedder, batch, plan)
+        expected += count
+        embedder.advance_to(expected)
         on_progress("publish", len(outcomes), len(documents))
     return outcomes
 
 
-async def _finish(tables: ScopeTables, outcomes: tuple[ItemOutcome, ...], on_progress: Progress) -> PublishReport:
-    if any(outcome.action != "unchanged" for outcome in outcomes):
+async def _finish(
+    tables: ScopeTables, outcomes: tuple[ItemOutcome, ...], gone: tuple[str, ...], on_progress: Progress
+) -> PublishReport:
+    written = any(outcome.action != "unchanged" for outcome in outcomes)
+    if written:
         on_progress("optimize", 0, 1)
-        await optimize_if_needed(tables)
+    # Also where nothing had to be written: an earlier run may have stopped before this, at a full disk for one.
+    await optimize_if_needed(tables)
+    if written:
         on_progress("optimize", 1, 1)
-    return PublishReport(outcomes)
+    return PublishReport(outcomes, gone=gone)
 
 
 def _refuse_duplicates(prepared: Iterable[PreparedDocument]) -> tuple[list[PreparedDocument], list[ItemOutcome]]:
