@@ -56,6 +56,8 @@ def test_a_path_that_two_items_came_from_needs_an_id(published: Workspace) -> No
     published.publish()
     message = published.run("archive", *BASE, "--path", "refunds.md", code=ExitCode.USAGE).stderr
     assert "Several items were published from 'refunds.md': give --item with one of ki_" in message
+    read = published.run("read", *BASE, "--path", "refunds.md", code=ExitCode.USAGE).stderr
+    assert "Several items were published from 'refunds.md': give ITEM, one of ki_" in read
 
 
 def test_an_empty_scope_lists_nothing(published: Workspace) -> None:
@@ -85,3 +87,26 @@ def test_titles_and_paths_are_one_visible_line_each(workspace: Workspace) -> Non
     assert revision.endswith(r"  T\x1b[1m\x07")
     unknown = workspace.run("archive", *BASE, "--path", "a\x1bb", code=ExitCode.NOT_FOUND)
     assert r"no item from 'a\x1bb'" in unknown.stderr
+
+
+def test_read_and_history_take_the_path_as_archive_does(published: Workspace) -> None:
+    item = published.item("guide/install.md")["knowledge_item_id"]
+    by_path = (*BASE, "--path", "guide/install.md")
+    assert published.json("history", *by_path) == published.json("history", item, *TEAM)
+    assert published.json("read", *by_path) == published.json("read", item, *TEAM)
+    read = published.json("read", *by_path, "--owner", "ana", "--offset", "2", "--limit-chars", "3")
+    assert (read["knowledge_item_id"], len(read["content"])) == (item, 3)
+    for command in ("read", "history"):
+        published.run(command, *BASE, "--path", "nowhere.md", code=ExitCode.NOT_FOUND)
+        for wrong in ((*TEAM,), (*TEAM, "--path", "refunds.md"), (item, *by_path)):
+            result = published.run(command, *wrong, code=ExitCode.USAGE)
+            assert "Give ITEM, or --base ID with --path PATH." in result.stderr
+
+
+def test_a_path_in_another_unicode_form_is_the_same(workspace: Workspace) -> None:
+    workspace.write(café_md="A place for coffee.\n")
+    workspace.publish()
+    for path in ("café.md", "cafe\u0301.md"):
+        assert workspace.json("read", *BASE, "--path", path)["content"] == "A place for coffee.\n"
+        assert workspace.json("archive", *BASE, "--path", path)["type"] == "knowledge_archived"
+        workspace.run("restore", *BASE, "--path", path)

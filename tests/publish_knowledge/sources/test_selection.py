@@ -102,10 +102,14 @@ def test_what_an_include_does_not_match_was_not_looked_for() -> None:
     assert build_selection().includes("any.md")
 
 
+WILDCARDS = "has more than 4 wildcards, or more than 3 in one name. Use several patterns."
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["*a*a*a*a*a*b"], "--exclude, pattern 1: '*a*a*a*a*a*b' has more than 4 wildcards. Use several patterns."),
+        (["*a*a*a*b"], f"--exclude, pattern 1: '*a*a*a*b' {WILDCARDS}"),
+        (["a*b/**/c*d/**/e*"], f"--exclude, pattern 1: 'a*b/**/c*d/**/e*' {WILDCARDS}"),
         (["fine", "!"], "--exclude, pattern 2: '!' is not a pattern of gitignore's syntax. Correct it."),
         (["a"] * (MAX_PATTERNS + 1), "--exclude has 1,001 patterns; 1,000 is the limit."),
     ],
@@ -119,9 +123,11 @@ def test_patterns_that_cannot_be_used_are_refused_by_name(lines: list[str], mess
 @pytest.mark.parametrize(
     ("pattern", "path"),
     [
-        ("*a*a*a*b", "a" * 255),
-        ("a*a*a*a*b", "a" * 255),
+        ("*a*a*b", "a" * 255),
+        ("a*a*a*b", "a" * 255),
+        ("**/*a*a*b", "a" * 255),
         ("**/a/**/a/**/a/b", "a/" * 100),
+        ("**/a/**/*a*b", "a/" * 100 + "a" * 255),
         ("?" * 200 + "*" * 200 + "b", "a" * 255),
     ],
 )
@@ -132,4 +138,4 @@ def test_the_worst_pattern_takes_a_bounded_time(pattern: str, path: str) -> None
     taken = time.process_time() - began
     began = time.process_time()
     sum(number * number for number in range(1_000_000))  # the reference: a tenth of a second or less
-    assert taken < 30 * (time.process_time() - began)
+    assert taken < 10 * (time.process_time() - began)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +17,7 @@ from publish_knowledge.cli.session import Target
 from publish_knowledge.publishing import lifecycle
 from publish_knowledge.publishing.catalog import ItemEntry, RevisionEntry, list_items, list_revisions
 from publish_knowledge.publishing.lifecycle import LifecycleReport
+from publish_knowledge.sources.documents import normalize_path
 
 if TYPE_CHECKING:
     from publish_knowledge.store.database import Store
@@ -25,7 +26,8 @@ _item_option: Final = click.option("--item", "item_id", type=ID, help="Id of the
 Names = tuple[str | None, str | None, str | None]
 """What is archived or restored: an item id, a path, a base id."""
 
-_path_option: Final = click.option("--path", type=ID, help="Path the item was published from; needs --base.")
+path_option: Final = click.option("--path", type=ID, help="Path the item was published from; needs --base.")
+item_argument: Final = click.argument("item_id", type=ID, metavar="[ITEM]", required=False)
 
 
 @click.command("list", epilog=format_example("knowledge list --uri ./dataset --team support --base handbook"))
@@ -46,12 +48,20 @@ def items(target: Target, scope: Scope, base_id: str | None) -> None:
     target.session.output.result(document, _format_items(entries))
 
 
-@click.command(epilog=format_example("knowledge history ki_… --uri ./dataset --team support"))
-@click.argument("item_id", type=ID, metavar="ITEM")
+@click.command(
+    epilog=format_example(
+        "knowledge history ki_… --uri ./dataset --team support",
+        "knowledge history --base handbook --path docs/install.md --uri ./dataset --team support",
+    )
+)
+@item_argument
 @target_options
 @one_scope
-def history(item_id: str, target: Target, scope: Scope) -> None:
+@optional_base
+@path_option
+def history(item_id: str | None, target: Target, scope: Scope, base_id: str | None, path: str | None) -> None:
     """List the revisions of an item, latest first."""
+    item_id = find_item(target, [scope], item_id, base_id, path)
     with distinguish_unknown_ids():
         entries = target.run(lambda store: list_revisions(store, scope, item_id))
     document = {
@@ -65,7 +75,7 @@ def history(item_id: str, target: Target, scope: Scope) -> None:
 
 
 def _add_options(command: Command) -> Command:
-    return target_options(one_scope(_item_option(_path_option(optional_base(command)))))
+    return target_options(one_scope(_item_option(path_option(optional_base(command)))))
 
 
 @click.command(
@@ -117,21 +127,31 @@ async def _change_in_store(store: Store, scope: Scope, action: str, names: Names
     on_item = lifecycle.archive_item if action == "archived" else lifecycle.restore_item
     on_base = lifecycle.archive_base if action == "archived" else lifecycle.restore_base
     if path is not None and base_id is not None:
-        item_id = await _find_item_at(store, scope, base_id, path)
+        item_id = await _find_item_at(store, [scope], base_id, path, "--item with")
     if item_id is not None:
         return await on_item(store, scope, item_id)
     return await on_base(store, scope, base_id or "")
 
 
-async def _find_item_at(store: Store, scope: Scope, base_id: str, path: str) -> str:
-    entries = await list_items(store, scope, base_id)
-    found = [entry.head.item_id for entry in entries if entry.head.info.source_uri == path]
+def find_item(
+    target: Target, scopes: Sequence[Scope], item_id: str | None, base_id: str | None, path: str | None
+) -> str:
+    """The item that ITEM names, or --base and --path; raises `UnknownIdError`."""
+    if path is not None and base_id is not None and item_id is None:
+        return target.run(lambda store: _find_item_at(store, scopes, base_id, path, "ITEM,"))
+    if item_id is None or path is not None:
+        raise click.UsageError("Give ITEM, or --base ID with --path PATH.")
+    return item_id
+
+
+async def _find_item_at(store: Store, scopes: Iterable[Scope], base_id: str, path: str, instead: str) -> str:
+    entries = [entry for scope in scopes for entry in await list_items(store, scope, base_id)]
+    paths = ((entry.head.item_id, normalize_path(entry.head.info.source_uri)) for entry in entries)
+    found = [item_id for item_id, source in paths if source == normalize_path(path)]
     if len(found) == 1:
         return found[0]
     if found:
-        raise click.UsageError(
-            f"Several items were published from {path!r}: give --item with one of {', '.join(found)}."
-        )
+        raise click.UsageError(f"Several items were published from {path!r}: give {instead} one of {', '.join(found)}.")
     raise UnknownIdError(f"Base {base_id!r} has no item from {path!r}. `knowledge list` shows the paths.", field="path")
 
 

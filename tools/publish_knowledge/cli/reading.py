@@ -24,6 +24,7 @@ from knowledge.requests import (
 from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService
+from publish_knowledge.cli.items import find_item, item_argument, path_option
 from publish_knowledge.cli.options import ID, any_scopes, format_example, optional_base, target_options
 from publish_knowledge.cli.session import Target
 from publish_knowledge.passages.indexed_text import join_headings
@@ -78,22 +79,25 @@ def search(query: str, target: Target, scopes: tuple[Scope, ...], base_id: str |
     epilog=format_example(
         "knowledge read ki_… --uri ./dataset --team support",
         "knowledge read ki_… --revision kr_… --offset 4000 --limit-chars 20000 --uri ./dataset --team support",
+        "knowledge read --base handbook --path docs/install.md --uri ./dataset --team support",
         "knowledge read ki_… --all --uri ./dataset --team support > install.md",
     )
 )
-@click.argument("item_id", type=ID, metavar="ITEM")
+@item_argument
 @target_options
 @any_scopes
 @optional_base
+@path_option
 @click.option("--revision", "revision_id", type=ID, help="Id of one revision.  [default: the current one]")
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="First character to read.")
 @click.option("--limit-chars", "limit", type=click.IntRange(1), default=DEFAULT_WINDOW, show_default=True, help=_LIMIT)
 @click.option("--all", "whole", is_flag=True, help="Read to the end, whatever --limit-chars says.")
 def read(
-    item_id: str,
+    item_id: str | None,
     target: Target,
     scopes: tuple[Scope, ...],
     base_id: str | None,
+    path: str | None,
     *,
     whole: bool,
     **options: Any,  # noqa: ANN401 - the fields of a request
@@ -103,6 +107,7 @@ def read(
     A file or a pipe gets exactly the text, in UTF-8; a terminal shows its control characters as escapes.
     """
     options["revision_id"] = options["revision_id"] or ""
+    item_id = find_item(target, scopes, item_id, base_id, path)
     request = ReadRequest(item_id=item_id, base_id=base_id or "", **options)
     call = _read_to_the_end if whole else KnowledgeService.read
     answer = _run(target, lambda service: call(service, scopes, request))

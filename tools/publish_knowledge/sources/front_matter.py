@@ -76,7 +76,7 @@ def parse_front_matter(text: str, *, reads_id: bool = True) -> FrontMatter:
     try:
         fields = parse_fields(block, _SYNTAXES[opening[1]])
     except UnclearFieldsError as error:
-        return FrontMatter(text, warnings=(f"Its front matter {error}. It is published as text. {_RULE_HINT}",))
+        return FrontMatter(text, warnings=(f"{error}. It is published as text. {_RULE_HINT}",))
     return FrontMatter(text) if fields is None else _build(fields, text[closing.end() :], reads_id=reads_id)
 
 
@@ -144,7 +144,7 @@ def _read_language(fields: Fields) -> tuple[str | None, list[str]]:
     warnings: list[str] = []
     for name in ("language", "lang"):
         if name in fields.unclear:
-            warnings.append(f"The `{name}` in its front matter {fields.unclear[name]}. It has no effect.")
+            warnings.append(f"The `{name}` in its front matter cannot be read: it has no effect.")
         tag = " ".join(fields.texts.get(name, "").split())
         if not tag:
             continue
@@ -178,7 +178,7 @@ def _get_text(fields: Fields, name: str) -> str | None:
         reason = fields.unclear[name]
         if reason.startswith("must"):
             raise UnusableFileError(f"`{name}` in its front matter {reason}.")
-        raise UnusableFileError(f"Its front matter {reason}. {_RULE_HINT}")
+        raise UnusableFileError(f"{reason}. {_RULE_HINT}")
     value = " ".join(fields.texts.get(name, "").split())
     if not is_unicode(value):
         raise UnusableFileError(

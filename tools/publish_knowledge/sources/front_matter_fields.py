@@ -59,7 +59,9 @@ def parse_fields(block: str, syntax: Syntax) -> Fields | None:
             raise
         return _read_damaged(block, str(error))
     if fields is None and has_known_field(block):
-        return _read_damaged(block, "does not parse: a space is missing after a colon, or is of another kind")
+        return _read_damaged(
+            block, "Its front matter does not parse: a space is missing after a colon, or is of another kind"
+        )
     return fields
 
 
@@ -88,7 +90,7 @@ def read_lines(block: str) -> Fields:
 def _read_damaged(block: str, reason: str) -> Fields:
     fields = read_lines(block)
     names = ", ".join(f"`{name}`" for name in fields.texts) or "nothing"
-    warning = f"Its front matter {reason}. Read from it nevertheless: {names}. Correct it."
+    warning = f"{reason}. Read from it nevertheless: {names}. Correct it."
     return Fields(fields.texts, dict.fromkeys(fields.unclear, reason), (warning,))
 
 
@@ -121,7 +123,7 @@ def _parse_yaml(block: str) -> Fields | None:
     if isinstance(node, yaml.ScalarNode):
         return None
     if not isinstance(node, yaml.MappingNode):
-        raise UnclearFieldsError("is a list, not `name: value` lines")
+        raise UnclearFieldsError("Its front matter is a list, not `name: value` lines")
     pairs = [(key.value, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
     texts = {name: str(value.value) for name, value in pairs if isinstance(value, yaml.ScalarNode)}
     empty = {name for name, value in pairs if value.tag == _NULL}
@@ -147,20 +149,20 @@ def _compose(block: str) -> yaml.Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         position = f" (line {mark.line + 2})" if mark else ""
-        raise UnclearFieldsError(f"does not parse{position}: {error.problem}") from None
+        raise UnclearFieldsError(f"Its front matter does not parse{position}: {error.problem}") from None
     except RecursionError:
-        raise UnclearFieldsError("is nested too deeply") from None
+        raise UnclearFieldsError("Its front matter is nested too deeply") from None
     except (yaml.YAMLError, ValueError, OverflowError):  # the last two come from escapes beyond Unicode
-        raise UnclearFieldsError("holds a character that YAML does not allow") from None
+        raise UnclearFieldsError("Its front matter holds a character that YAML does not allow") from None
 
 
 def _parse_toml(block: str) -> Fields:
     try:
         table = tomllib.loads("\n".join(_split_lines(block)))
     except RecursionError:
-        raise UnclearFieldsError("is nested too deeply") from None
+        raise UnclearFieldsError("Its front matter is nested too deeply") from None
     except ValueError as error:  # a syntax error, or a number with more digits than Python reads
-        raise UnclearFieldsError(f"does not parse as TOML: {error}") from None
+        raise UnclearFieldsError(f"Its front matter does not parse as TOML: {error}") from None
     texts = {name: _format_toml(value) for name, value in table.items() if not isinstance(value, (list, dict))}
     unclear = {name: _NOT_ONE_TEXT for name, value in table.items() if isinstance(value, (list, dict))}
     return Fields(texts, unclear)

@@ -24,8 +24,9 @@ DEFAULT_EXCLUDES: Final = (
 MAX_IGNORE_BYTES: Final = 65_536
 MAX_PATTERNS: Final = 1_000
 MAX_WILDCARDS: Final = 4
-"""Limits of patterns, which a stranger may have written: a pattern takes time like a path's length to the power of its
-wildcards, here some milliseconds at worst."""
+MAX_NAME_WILDCARDS: Final = 3
+"""Limits of patterns, which a stranger may have written, and of wildcards in one of their names. A pattern takes time
+like the length of a name to the power of its wildcards: here hundredths of a second at worst."""
 
 Reason = Literal["default", "ignored", "excluded", "not included"]
 """Why a path is left out: by the defaults, by a `.knowledgeignore`, by `--exclude`, by `--include`."""
@@ -69,8 +70,11 @@ def compile_patterns(lines: Iterable[str], name: str, folder: str = "") -> Patte
 
 
 def _compile_line(line: str, name: str) -> Iterator[tuple[bool, re.Pattern[str]]]:
-    if len(_WILDCARDS.findall(line)) > MAX_WILDCARDS and not line.lstrip().startswith("#"):
-        raise PatternError(f"{name}: {line!r} has more than {MAX_WILDCARDS} wildcards. Use several patterns.")
+    counts = [len(_WILDCARDS.findall(part)) for part in line.split("/")]
+    is_costly = sum(counts) > MAX_WILDCARDS or max(counts) > MAX_NAME_WILDCARDS
+    if is_costly and not line.lstrip().startswith("#"):
+        limits = f"{MAX_WILDCARDS} wildcards, or more than {MAX_NAME_WILDCARDS} in one name"
+        raise PatternError(f"{name}: {line!r} has more than {limits}. Use several patterns.")
     try:
         (pattern,) = GitIgnoreSpec.from_lines([_WILDCARDS.sub(lambda match: match.group()[:2], line)]).patterns
     except ValueError as error:
