@@ -81,7 +81,8 @@ def count_texts_to_embed(embedder: Embedder, plan: BatchPlan) -> int:
     texts: list[str] = []
     for step in plan.written:
         document = step.prepared.document
-        texts += list_embedded_texts(step.info.title, split_text(document.text, document.kind))
+        found = list_embedded_texts(step.info.title, split_text(document.text, document.kind))
+        texts += (text for text in found if text is not None)
     return embedder.count_missing(texts)
 
 
