@@ -1,8 +1,8 @@
-"""A read-only S3 server over a folder that delays every request and records it.
+"""A read-only S3 server over a folder that delays every request, records it, and injects faults.
 
 It runs in a process of its own and does almost nothing for a request, so that requests which a client sends
-concurrently are recorded as concurrent: `python -m local_s3.counting_server FOLDER`. The folders in `FOLDER` are the
-buckets.
+concurrently are recorded as concurrent: `python -m local_s3.counting_server FOLDER [SECONDS]`. The folders in `FOLDER`
+are the buckets; `SECONDS` is the delay.
 """
 
 from __future__ import annotations
@@ -19,17 +19,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import formatdate
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from local_s3.connection import storage_options
+from local_s3.faults import Fault, FaultKind, send_faulty
 
 WAIT_SECONDS: Final = 0.02
 """About the time to first byte of S3; without it, a server on this machine answers at once."""
 
 RECORD: Final = "/-/record"
 """Path that returns the requests recorded since it was last read, and clears the record."""
+
+FAULT: Final = "/-/fault"
+"""Path that sets the fault given in its query, `kind`, `first` and `count`; without a query the store is healthy."""
 
 _PAGE_KEYS: Final = 1_000
 """Keys in one page of a LIST, unless the client asks for another number; S3's own default."""
@@ -72,17 +76,29 @@ class CountingServer:
 
     def take_requests(self) -> list[Request]:
         """Requests since the last call, in order of their start."""
+        return sorted((Request(*one) for one in self._ask(RECORD)), key=lambda one: one.start)
+
+    @contextmanager
+    def inject(self, kind: FaultKind, first: int = 1, count: int = 0) -> Iterator[None]:
+        """Let so many requests of a block fail, from number `first` on; a `count` of 0 means all of them."""
+        self._ask(f"{FAULT}?kind={kind}&first={first}&count={count}")
+        try:
+            yield
+        finally:
+            self._ask(FAULT)
+
+    def _ask(self, path: str) -> list[list[Any]]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
-        connection.request("GET", RECORD)
-        listed = json.load(connection.getresponse())
+        connection.request("GET", path)
+        listed: list[list[Any]] = json.load(connection.getresponse())
         connection.close()
-        return sorted((Request(*one) for one in listed), key=lambda one: one.start)
+        return listed
 
 
 @contextmanager
-def serve_counted(folder: Path) -> Iterator[CountingServer]:
-    """Run a server over a folder for the duration of a block."""
-    command = [sys.executable, "-m", "local_s3.counting_server", str(folder)]
+def serve_counted(folder: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[CountingServer]:
+    """Run a server over a folder for the duration of a block; each request waits so long."""
+    command = [sys.executable, "-m", "local_s3.counting_server", str(folder), str(wait_seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this very module
         try:
             yield CountingServer(int(next(iter(process.stdout or ()))))
@@ -99,26 +115,44 @@ class _Response:
 
 
 class _Server:
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, wait_seconds: float) -> None:
         self._root = root
+        self._wait_seconds = wait_seconds
         self._record: list[Request] = []
+        self._fault: Fault | None = None
+        self._healed = asyncio.Event()
+        self._served = 0
 
     async def serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
-                writer.write(await self._serve_request(head.decode("latin-1")))
+                await self._serve_request(head.decode("latin-1"), writer)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
-    async def _serve_request(self, head: str) -> bytes:
-        start = time.monotonic()
+    async def _serve_request(self, head: str, writer: asyncio.StreamWriter) -> None:
         request, *lines = head.strip().split("\r\n")
         method, target, _ = request.split(" ")
-        if target == RECORD:
-            return self._take_record()
-        await asyncio.sleep(WAIT_SECONDS)
+        url = urlsplit(target)
+        if url.path == RECORD:
+            writer.write(self._take_record())
+        elif url.path == FAULT:
+            writer.write(self._set_fault(url.query))
+        else:
+            self._served += 1
+            fault, healed = self._fault, self._healed
+            is_faulty = fault is not None and fault.concerns(self._served)
+            answer = await self._answer_request(method, target, lines)
+            if fault is not None and is_faulty:
+                await send_faulty(writer, answer, fault.kind, healed)
+            else:
+                writer.write(answer)
+
+    async def _answer_request(self, method: str, target: str, lines: Sequence[str]) -> bytes:
+        start = time.monotonic()
+        await asyncio.sleep(self._wait_seconds)
         url = urlsplit(target)
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         ranged = next((line.partition("=")[2] for line in lines if line.lower().startswith("range:")), "")
@@ -132,6 +166,14 @@ class _Server:
         taken = [[one.start, one.end, one.kind, one.key, one.sent] for one in self._record]
         self._record = []
         return _encode_response(_Response(_OK, json.dumps(taken).encode()))
+
+    def _set_fault(self, query: str) -> bytes:
+        given = {name: values[0] for name, values in parse_qs(query).items()}
+        self._healed.set()
+        self._healed, self._served = asyncio.Event(), 0
+        kind = cast("FaultKind | None", given.get("kind"))
+        self._fault = None if kind is None else Fault(kind, int(given["first"]), int(given["count"]))
+        return _encode_response(_Response(_OK, b"[]"))
 
     def _get_object(self, method: str, key: str, ranged: str) -> _Response:
         path = self._root / key
@@ -201,11 +243,11 @@ def _encode_response(answer: _Response) -> bytes:
     return "\r\n".join([f"HTTP/1.1 {answer.status}", *lines, "", ""]).encode() + answer.body
 
 
-async def _serve(root: Path) -> None:
-    server = await asyncio.start_server(_Server(root).serve_connection, "127.0.0.1", 0)
+async def _serve(root: Path, wait_seconds: float) -> None:
+    server = await asyncio.start_server(_Server(root, wait_seconds).serve_connection, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(Path(sys.argv[1])))
+    asyncio.run(_serve(Path(sys.argv[1]), float(sys.argv[2]) if sys.argv[2:] else WAIT_SECONDS))

@@ -55,6 +55,10 @@ class EmbeddingUnavailableError(StorageUnavailableError):
     """A remote model returned no vectors. The message is for the operator and says what to do."""
 
 
+class QueryEmbeddingError(StorageUnavailableError):
+    """A query could not be embedded; nothing is wrong with the store. The message is for callers."""
+
+
 MODEL_FAULTS: Final = (EmbeddingUnavailableError, ImportError, MemoryError, OSError, RuntimeError, ValueError)
 """What models raise when they cannot work: a service out of reach, a native library or weights that cannot be loaded,
 no memory left, an engine that fails, vectors without a direction. All else is a programming error."""
@@ -62,11 +66,11 @@ no memory left, an engine that fails, vectors without a direction. All else is a
 
 @contextmanager
 def embedding_faults() -> Iterator[None]:
-    """Turn `MODEL_FAULTS` into `StorageUnavailableError` with its message for callers; let programming errors pass."""
+    """Turn `MODEL_FAULTS` into `QueryEmbeddingError`; let programming errors pass."""
     try:
         yield
     except MODEL_FAULTS as error:
-        raise StorageUnavailableError from error
+        raise QueryEmbeddingError from error
 
 
 def normalize_rows(vectors: Any) -> Vectors:  # noqa: ANN401 - array-like of an untyped package
