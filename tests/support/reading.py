@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, TypeVar
 
+import pytest
+
 from knowledge.errors import ResourceUnavailableError
 from knowledge.requests import MAX_RESULTS, Mode, ReadRequest, SearchRequest
 from knowledge.results import ReadAnswer, SearchAnswer
@@ -20,6 +22,11 @@ T = TypeVar("T")
 
 WHOLE_TEXT: Final = 10_000_000
 """A limit of characters that no text of the tests reaches."""
+
+
+def read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load no scope into memory, as if all were large."""
+    monkeypatch.setattr("knowledge.store.scope_cache.SMALL_SCOPE_ROWS", 0)
 
 
 @asynccontextmanager

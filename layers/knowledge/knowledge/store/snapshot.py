@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.concurrency import gather_all
-from knowledge.store.faults import storage_faults
+from knowledge.store.faults import StaleVersionError, storage_faults
 from knowledge.store.lance import any_term, col, fetch_rows, lit, stream_batches
 from knowledge.store.revision import Head, PassageRow, Retrieved, head_of, passage_of, retrieved_of
 from knowledge.store.schema import (
@@ -275,7 +274,7 @@ class TableSnapshot:
     async def load_indexes(self) -> None:
         """Load the indexes of searches and reads into the library's cache."""
         loader = self._current.loader or await self._tables.open_loader(self.scope.current_table)
-        await gather_all(_prewarm(loader, name) for name in _SEARCH_INDEXES)
+        await gather_all(self._prewarm(loader, name) for name in _SEARCH_INDEXES)
 
     def lexical_query(self, terms: str, base_id: str, exclude: Iterable[str], limit: int) -> Any:  # noqa: ANN401 - see `_fetch`
         """The library's query for `search_lexical`; its columns are still to be selected."""
@@ -306,8 +305,18 @@ class TableSnapshot:
         # Of a small scope, once: then later reads find their index pages in memory.
         if not self._facts.addresses_loaded:
             if await self.count_rows() <= SMALL_SCOPE_ROWS:
-                await _prewarm(self._handle, _ADDRESS_INDEX)
+                await self._prewarm(self._handle, _ADDRESS_INDEX)
             self._facts.addresses_loaded = True
+
+    async def _prewarm(self, table: AsyncTable, index: str) -> None:
+        # An index that is missing or cannot be read fails the query that follows, if that needs it.
+        try:
+            with storage_faults():
+                await table.prewarm_index(index)
+        except StaleVersionError:
+            pass  # so is a missing index reported
+        except StorageUnavailableError:
+            self._tables.had_fault = True
 
     async def _select(self, where: Expr, columns: Sequence[str], limit: int | None = None) -> list[Row]:
         query = self._handle.query().where(where).select([*columns])
@@ -350,12 +359,6 @@ def item_rows(scope: Scope, rows: Iterable[Row], item_id: str, revision_id: str,
 def _window(rows: Iterable[Row], start: int, end: int) -> list[PassageRow]:
     found = (passage_of(row) for row in rows if row["kind"] == PASSAGE)
     return sorted((row for row in found if row.overlaps(start, end)), key=lambda row: row.start)
-
-
-async def _prewarm(table: AsyncTable, index: str) -> None:
-    # An index that is missing or cannot be read fails the query that follows, if that needs it.
-    with suppress(StorageUnavailableError), storage_faults():
-        await table.prewarm_index(index)
 
 
 def _is_kind(kind: str) -> Expr:

@@ -88,6 +88,8 @@ class TableHandles:
         self.vector_limiter = ByteLimiter(VECTOR_BYTES)
         self._connection: Connection | None = None
         self._opened: LRUCache[str, _Opened] = LRUCache(MAX_HANDLES)
+        self.had_fault = False
+        """Whether a fault was passed over, as that of loading an index ahead: the connection may be unusable."""
 
     async def connect(self) -> Connection:
         """Connect on first use. Raises `StorageUnavailableError`."""
