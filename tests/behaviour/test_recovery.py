@@ -36,16 +36,19 @@ REQUESTS: Final[dict[str, SearchRequest | ReadRequest]] = {
 }
 
 GIVE_UP_SOON: Final = {
-    "client_max_retries": "0",
+    "client_max_retries": "1",
     "download_retry_count": "0",
     "lance_aimd_max_retries": "0",
     "timeout": "1s",
 }
-"""Storage options with which the library reports a fault at its first occurrence, so that a case takes no longer."""
+"""Storage options with which the library retries once, so that a case is short. Without any retry nothing hangs."""
 
 DEADLINE_SECONDS: Final = 1.5
 RECOVERY_SECONDS: Final = 2.0
 """In which the call after a fault answers; more on a machine where a first call takes a twentieth of that."""
+
+CONTROL_REQUESTS: Final = (12, 13, 14) * 30
+"""From these requests on an outage makes about every tenth process hang; it depends on the order of answers."""
 
 KINDS: Final[tuple[FaultKind, ...]] = get_args(FaultKind)
 SLOW_KINDS: Final = {"hang", "drip"}
@@ -82,7 +85,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield Store(server, max(RECOVERY_SECONDS, 20 * (time.monotonic() - started)))
 
 
-@pytest.fixture(params=["cached", "row by row"], autouse=True)
+@pytest.fixture(params=["cached", "row by row"])
 def _way_of_reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "row by row":
         read_row_by_row(monkeypatch)
@@ -120,10 +123,11 @@ def count_requests(store: Store, shape: str) -> int:
 
 def choose_requests(total: int, kind: FaultKind) -> range:
     """Numbers of the first request that fails: all in a campaign, else a few, other ones for each kind."""
-    step = choose_trials(19 if kind in SLOW_KINDS else 5, 1)
+    step = choose_trials(19 if kind in SLOW_KINDS else 9, 1)
     return range(1 + KINDS.index(kind) % step, total + 1, step)
 
 
+@pytest.mark.usefixtures("_way_of_reading")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", REQUESTS)
 def test_the_call_after_a_fault_answers_rightly_and_at_once(store: Store, shape: str, kind: FaultKind) -> None:
@@ -131,34 +135,37 @@ def test_the_call_after_a_fault_answers_rightly_and_at_once(store: Store, shape:
         right = await answer_once(open_service(store), shape)
         wrong: dict[tuple[int, int], object] = {}
         for first in choose_requests(total, kind):
-            for count in (0, 1):
-                try:
-                    answer = await fail_then_answer(store, open_service(store), shape, kind, first, count)
-                except (KnowledgeError, TimeoutError) as error:
-                    wrong[first, count] = repr(error)
-                else:
-                    if answer != right:
-                        wrong[first, count] = answer
+            count = first % 2
+            try:
+                answer = await fail_then_answer(store, open_service(store), shape, kind, first, count)
+            except (KnowledgeError, TimeoutError) as error:
+                wrong[first, count] = repr(error)
+            else:
+                if answer != right:
+                    wrong[first, count] = answer
         return wrong
 
     total = count_requests(store, shape)
     assert asyncio.run(story()) == {}
 
 
-def test_calls_that_keep_the_connection_hang_after_an_outage(store: Store, request: pytest.FixtureRequest) -> None:
-    async def count_failures(kind: type[Dataset]) -> int:
-        failures = 0
-        for first in range(10, 20):
-            try:
-                await fail_then_answer(store, open_service(store, kind), "search", "503", first)
-            except (StorageUnavailableError, TimeoutError):
-                failures += 1
-        return failures
+def test_calls_that_keep_the_connection_hang_after_an_outage(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: without replacing what the fault has touched, an outage soon leaves a process that hangs."""
+    read_row_by_row(monkeypatch)
 
-    if "row by row" not in request.node.name:
-        pytest.skip("the library hangs only where rows are read one by one")
-    assert asyncio.run(count_failures(KeptResources)) > 0
-    assert asyncio.run(count_failures(Dataset)) == 0
+    async def has_hung() -> bool:
+        for first in CONTROL_REQUESTS:
+            service = open_service(store, KeptResources)
+            try:
+                await fail_then_answer(store, service, "search", "503", first)
+            except TimeoutError:
+                with pytest.raises(TimeoutError):
+                    await answer_once(service, "search", RECOVERY_SECONDS)
+                await answer_once(open_service(store), "search", store.allowed_seconds)
+                return True
+        return False
+
+    assert asyncio.run(has_hung())
 
 
 def test_calls_in_progress_end_well_while_another_call_meets_a_fault(store: Store) -> None:
@@ -190,14 +197,15 @@ def test_calls_in_progress_end_well_while_another_call_meets_a_fault(store: Stor
     asyncio.run(story())
 
 
-def test_a_call_cut_off_at_its_deadline_does_not_slow_down_the_next_one(store: Store) -> None:
-    where = store.where
+@pytest.mark.usefixtures("_way_of_reading")
+@pytest.mark.parametrize("kind", ["hang", "503", "reset"])
+def test_a_handler_whose_call_was_cut_off_answers_the_next_one(store: Store, kind: FaultKind) -> None:
     arguments = {"query": "how to reset the router"}
-    with switched_on(where.uri, storage_options=storage_options_from({}) | store.server.options) as handler:
-        for kind in ("hang", "503"):
-            with store.server.inject(kind, 12):
-                answer = envelope_of(handler(rest_event(tool_call(arguments)), Context(2_000)))
-                assert error_of(answer) == ("knowledge_storage_unavailable", None)
-            started = time.monotonic()
-            assert len(call(handler, arguments)["results"]) == len(SCOPES) * len(TEXTS)
-            assert time.monotonic() - started < store.allowed_seconds
+    options = storage_options_from({}) | store.server.options
+    with switched_on(store.where.uri, storage_options=options) as handler:
+        with store.server.inject(kind, 6):
+            answer = envelope_of(handler(rest_event(tool_call(arguments)), Context(2_500)))
+            assert error_of(answer) == ("knowledge_storage_unavailable", None)
+        started = time.monotonic()
+        assert len(call(handler, arguments)["results"]) == len(SCOPES) * len(TEXTS)
+        assert time.monotonic() - started < store.allowed_seconds

@@ -10,7 +10,7 @@ from knowledge.errors import ResourceUnavailableError, StorageUnavailableError
 from knowledge.results import ReadAnswer
 from knowledge.store.concurrency import gather_all, gather_pair
 from knowledge.store.revision import is_readable
-from knowledge.store.schema import MAX_OFFSET
+from knowledge.store.schema import MAX_OFFSET, content_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ async def read(snapshots: Sequence[Snapshot], request: ReadRequest) -> ReadAnswe
     """Read a window over one snapshot of each scope the caller may read.
 
     Raises `ResourceUnavailableError`, the same for all reasons, when the revision is not readable, and
-    `StorageUnavailableError` when its stored passages do not cover the window.
+    `StorageUnavailableError` when its stored passages do not cover the window, or are a whole text of another digest.
     """
     located = await gather_all(_locate(snapshot, request) for snapshot in snapshots)
     readable = [found for found in located if found is not None]
@@ -33,6 +33,7 @@ async def read(snapshots: Sequence[Snapshot], request: ReadRequest) -> ReadAnswe
     found = readable[0]
     rows = await _read_passages(found, request)
     content = "".join(_clip(row, request) for row in rows)
+    _verify_whole_text(content, found.revision)
     locator = rows[0].heading if rows else ""
     return ReadAnswer(found.revision, found.is_current, content, locator, request.offset, request.limit)
 
@@ -87,6 +88,12 @@ def _covers(rows: Sequence[PassageRow], start: int, end: int) -> bool:
     if not rows or rows[0].start > start or rows[-1].end < end:
         return False
     return all(before.end == after.start for before, after in pairwise(rows))
+
+
+def _verify_whole_text(content: str, revision: RevisionInfo) -> None:
+    """Compare a window that is the whole text with its digest; a part of a text cannot be compared with anything."""
+    if len(content) == revision.total_chars and content_digest(content) != revision.content_sha256:
+        raise StorageUnavailableError
 
 
 def _clip(row: PassageRow, request: ReadRequest) -> str:

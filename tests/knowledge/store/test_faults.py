@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from knowledge.errors import DatasetMismatchError, KnowledgeError, StorageUnavailableError
-from knowledge.store.faults import MissingTableError, StaleVersionError, storage_faults
+from knowledge.store.faults import MissingTableError, StaleVersionError, damaged_values, storage_faults
 from knowledge.store.lance import AsyncTable, any_term, col, connect, fetch_rows, lit
 from local_s3.moto_server import S3Server
 from tests.support.datasets import ANA, Location, build
@@ -169,6 +169,21 @@ MISTAKES: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_programming_errors_pass(mistake: str) -> None:
     with pytest.raises((TypeError, LookupError, AttributeError)), storage_faults():
+        MISTAKES[mistake]()
+
+
+class RustPanic(Exception):  # noqa: N818 - the library's name
+    """A panic, of the library's name; its own class cannot be imported."""
+
+
+def test_a_panic_of_the_library_is_an_outage() -> None:
+    with pytest.raises(StorageUnavailableError), storage_faults():
+        raise RustPanic("rust future panicked: unknown error")
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_stored_values_that_cannot_be_parsed_are_an_outage(mistake: str) -> None:
+    with pytest.raises(StorageUnavailableError), damaged_values():
         MISTAKES[mistake]()
 
 

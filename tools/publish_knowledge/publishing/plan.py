@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ import numpy as np
 
 from knowledge.scopes import Scope
 from knowledge.store.revision import RevisionInfo
-from knowledge.store.schema import ARCHIVED, DRAFT, PUBLISHED, fingerprint, item_id, revision_id
+from knowledge.store.schema import ARCHIVED, DRAFT, PUBLISHED, content_digest, fingerprint, item_id, revision_id
 from publish_knowledge.passages.indexed_text import build_embedded_text, list_embedded_texts
 from publish_knowledge.passages.splitting import Passage
 from publish_knowledge.publishing.options import PublishOptions
@@ -118,7 +117,7 @@ class PublishReport:
 
 def prepare_document(scope: Scope, base_id: str, document: Document) -> PreparedDocument:
     """Compute an item's id and the fingerprint of its content and metadata."""
-    content = hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
+    content = content_digest(document.text)
     info = RevisionInfo(
         scope=scope,
         base_id=base_id,

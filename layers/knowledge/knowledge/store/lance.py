@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import lancedb
@@ -51,10 +53,18 @@ class Connection:
     async def open_table(self, name: str, *, whole_files: bool = False) -> AsyncTable:
         """Open the latest version; a handle with `whole_files` is for loading indexes, not for single rows."""
         if not _is_object_store(self.uri):
-            return await self.library.open_table(name)
+            return await self._open_on_disk(name)
         options = {**self.options, **(_WHOLE_FILES if whole_files else {})}
         location = f"{self.uri.rstrip('/')}/{name}.lance"
         return await self.library.open_table(name, location=location, storage_options=options)
+
+    async def _open_on_disk(self, name: str) -> AsyncTable:
+        # Read first: a version that is committed meanwhile is newer than the one noted.
+        noted = _read_noted_version(Path(self.uri) / f"{name}.lance")
+        table = await self.library.open_table(name)
+        if (found := await table.version()) < noted:
+            raise OSError(f"version {noted} of {name} is gone, {found} is the newest one left")
+        return table
 
     def close(self) -> None:
         """Close the connection."""
@@ -67,7 +77,7 @@ def any_term(terms: str, column: str) -> MatchQuery:
 
 
 async def fetch_rows(query: Any) -> pa.Table:  # noqa: ANN401 - the library's query classes share no public base
-    """Run a query and return all its rows.
+    """Run a query and return all its rows. Raises `pyarrow.ArrowInvalid` for values that are damaged.
 
     The library's `to_arrow` first asks the table for its schema, to find columns of large objects. There are none here,
     and asking costs as much as a small query.
@@ -76,14 +86,18 @@ async def fetch_rows(query: Any) -> pa.Table:  # noqa: ANN401 - the library's qu
     if execute is None:
         return await query.to_arrow()
     stream = await execute(max_batch_length=None, timeout=None)
-    return pa.Table.from_batches([batch async for batch in stream], schema=stream.schema)
+    rows = pa.Table.from_batches([batch async for batch in stream], schema=stream.schema)
+    # The library does not check what it decodes: damaged text would fail where it is used, or crash the process.
+    rows.validate(full=True)
+    return rows
 
 
 async def stream_batches(query: Any, rows: int) -> AsyncIterator[pa.RecordBatch]:  # noqa: ANN401 - as above
-    """Run a query and yield batches of at most so many rows, as they are read."""
+    """Run a query and yield batches of at most so many rows, as they are read; raises as `fetch_rows`."""
     execute = _find_execute(query)
     stream = await (query.to_batches if execute is None else execute)(max_batch_length=rows, timeout=None)
     async for batch in stream:
+        batch.validate(full=True)
         yield batch
 
 
@@ -106,6 +120,14 @@ def _return_freed_memory() -> None:
     if set_parameter is not None:
         for number, value in _MALLOC_PARAMETERS.values():
             set_parameter(number, value)
+
+
+def _read_noted_version(table: Path) -> int:
+    """The version that the library noted on disk after the last commit; 0 if it noted none. It notes none on S3."""
+    try:
+        return int(json.loads((table / "_versions" / "latest_version_hint.json").read_bytes())["version"])
+    except (OSError, ValueError, TypeError, LookupError):
+        return 0
 
 
 def _is_object_store(uri: str) -> bool:

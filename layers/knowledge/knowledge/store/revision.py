@@ -1,7 +1,8 @@
-"""Rows of the tables as values."""
+"""Rows of the tables as values. Values of another type than the publisher stores raise `TypeError`."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -96,8 +97,8 @@ class PassageRow:
 
 def info_of(scope: Scope, row: Mapping[str, Any]) -> RevisionInfo:
     """The revision that a row describes; a column that is null or missing becomes empty."""
-    values: dict[str, Any] = {name: row.get(name) or "" for name in INFO_COLUMNS}
-    return RevisionInfo(scope, **{**values, "total_chars": row.get("total_chars") or 0})
+    values: dict[str, Any] = {name: _text(row.get(name)) for name in INFO_COLUMNS if name != "total_chars"}
+    return RevisionInfo(scope, **values, total_chars=_number(row.get("total_chars") or 0))
 
 
 def head_of(scope: Scope, row: Mapping[str, Any]) -> Head:
@@ -106,16 +107,32 @@ def head_of(scope: Scope, row: Mapping[str, Any]) -> Head:
 
 
 def retrieved_of(scope: Scope, row: Mapping[str, Any], score: float) -> Retrieved:
-    """A row of a lexical or semantic query."""
-    return Retrieved(scope, row["item_id"], row["start"], score, row.get("terms") or "")
+    """A row of a lexical or semantic query; raises `ValueError` for a score that is not finite."""
+    if not math.isfinite(score):
+        raise ValueError("a score is not finite")
+    return Retrieved(scope, _text(row["item_id"]), _number(row["start"]), score, _text(row.get("terms")))
 
 
 def passage_of(row: Mapping[str, Any]) -> PassageRow:
-    """A passage row with its text."""
+    """A passage row with its text; raises `TypeError` or `LookupError` for one that is damaged."""
     return PassageRow(
-        item_id=row["item_id"],
-        revision_id=row["revision_id"],
-        start=row["start"],
-        heading=row["heading"] or "",
-        text=row["text"] or "",
+        item_id=_text(row["item_id"]),
+        revision_id=_text(row["revision_id"]),
+        start=_number(row["start"]),
+        heading=_text(row["heading"]),
+        text=_text(row["text"]),
     )
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError("a stored value is no text")
+    return value
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError("a stored value is no number")
+    return value

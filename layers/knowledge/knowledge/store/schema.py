@@ -105,6 +105,11 @@ def digest(*parts: str) -> str:
     return state.hexdigest()[:_DIGEST_CHARS]
 
 
+def content_digest(text: str) -> str:
+    """`content_sha256` of a revision: hex SHA-256 of its text in UTF-8."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def item_id(scope: Scope, base_id: str, source: str) -> str:
     """Stable id of an item: the scope is part of it, so that two teams never share one."""
     return "ki_" + digest("item", scope.name, base_id, source)

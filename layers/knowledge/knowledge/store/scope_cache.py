@@ -21,7 +21,7 @@ from cachetools import LRUCache
 
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.concurrency import gather_pair
-from knowledge.store.faults import storage_faults
+from knowledge.store.faults import damaged_values, storage_faults
 from knowledge.store.lance import INDEX_CACHE_BYTES, fetch_rows
 from knowledge.store.schema import ARCHIVED, BASE, HEAD, PASSAGE, PUBLISHED
 from knowledge.store.snapshot import (
@@ -269,7 +269,8 @@ class CachedSnapshot:
     async def _candidates(self, query: Any, columns: Sequence[str], measure: str) -> list[dict[str, Any]]:  # noqa: ANN401 - the library's query classes share no public base
         with storage_faults():
             found = await fetch_rows(query.select([_ROW_ID, measure]))
-        rows = self.cached.rows_by_id(found.column(_ROW_ID), columns)
+        with damaged_values():
+            rows = self.cached.rows_by_id(found.column(_ROW_ID), columns)
         return [{**row, measure: value} for row, value in zip(rows, found.column(measure).to_pylist(), strict=True)]
 
 
@@ -301,7 +302,8 @@ async def _load_rows(tables: TableSnapshot, limit: int) -> CachedScope | None:
             size += batches[-1].nbytes
             if size > limit:
                 return None
-    return cache_rows(batches)
+    with damaged_values():
+        return cache_rows(batches)
 
 
 @dataclass(slots=True)

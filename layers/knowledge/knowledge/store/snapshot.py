@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.concurrency import gather_all
-from knowledge.store.faults import StaleVersionError, storage_faults
+from knowledge.store.faults import StaleVersionError, damaged_values, storage_faults
 from knowledge.store.lance import any_term, col, fetch_rows, lit, stream_batches
 from knowledge.store.revision import Head, PassageRow, Retrieved, head_of, passage_of, retrieved_of
 from knowledge.store.schema import (
@@ -181,7 +181,8 @@ class TableSnapshot:
         """Ids of the archived bases."""
         if self._facts.archived_bases is None:
             rows = await self._select(_is_kind(BASE), _HEAD_COLUMNS)
-            self._facts.archived_bases = frozenset(row["base_id"] for row in rows if row["state"] == ARCHIVED)
+            with damaged_values():
+                self._facts.archived_bases = frozenset(row["base_id"] for row in rows if row["state"] == ARCHIVED)
         return self._facts.archived_bases
 
     async def has_published(self, base_id: str) -> bool:
@@ -231,7 +232,8 @@ class TableSnapshot:
             raise StorageUnavailableError
         first, last = (archive_address(item_id, revision_id, at) for at in (earliest_start(start), end - 1))
         rows = await self._fetch(table.handle.query().where(_between(first, last)).select([*_PASSAGE_COLUMNS]))
-        mine = [row for row in rows if (row["item_id"], row["revision_id"]) == (item_id, revision_id)]
+        with damaged_values():
+            mine = [row for row in rows if (row["item_id"], row["revision_id"]) == (item_id, revision_id)]
         return _window(mine, start, end)
 
     async def count_rows(self) -> int:
@@ -325,39 +327,45 @@ class TableSnapshot:
     async def _fetch(self, query: Any) -> list[Row]:  # noqa: ANN401 - the library's three query classes share no public base
         with storage_faults():
             table = await fetch_rows(query)
-        rows = [_merge_metadata(row) for row in table.to_pylist()]
-        if any(row["scope"] != self.scope.name for row in rows):
+        with damaged_values():
+            rows = [_merge_metadata(row) for row in table.to_pylist()]
+        if any(row.get("scope") != self.scope.name for row in rows):
             raise StorageUnavailableError
         return rows
 
 
 def lexical_hits(scope: Scope, rows: Iterable[Row]) -> list[Retrieved]:
     """Candidates from rows with `LEXICAL_COLUMNS` and `BM25`."""
-    return [retrieved_of(scope, row, row[BM25]) for row in rows]
+    with damaged_values():
+        return [retrieved_of(scope, row, row[BM25]) for row in rows]
 
 
 def semantic_hits(scope: Scope, rows: Iterable[Row]) -> list[Retrieved]:
     """Candidates from rows with `SEMANTIC_COLUMNS` and `DISTANCE`."""
-    return [retrieved_of(scope, row, 1.0 - row[DISTANCE]) for row in rows]
+    with damaged_values():
+        return [retrieved_of(scope, row, 1.0 - row[DISTANCE]) for row in rows]
 
 
 def hit_rows(scope: Scope, rows: Sequence[Row]) -> HitRows:
     """Head and passage rows as values."""
-    heads = {row["item_id"]: head_of(scope, row) for row in rows if row["kind"] == HEAD}
-    passages = [passage_of(row) for row in rows if row["kind"] == PASSAGE]
+    with damaged_values():
+        heads = {row["item_id"]: head_of(scope, row) for row in rows if row["kind"] == HEAD}
+        passages = [passage_of(row) for row in rows if row["kind"] == PASSAGE]
     return HitRows(heads, {(row.item_id, row.start): row for row in passages})
 
 
 def item_rows(scope: Scope, rows: Iterable[Row], item_id: str, revision_id: str, start: int, end: int) -> ItemRows:
     """What `read_item` returns, from rows among which others may be: two addresses may have one digest."""
-    mine = [row for row in rows if row["item_id"] == item_id]
-    heads = [head_of(scope, row) for row in mine if row["kind"] == HEAD]
-    history = [head_of(scope, row) for row in mine if row["kind"] == HISTORY and row["revision_id"] == revision_id]
+    with damaged_values():
+        mine = [row for row in rows if row["item_id"] == item_id]
+        heads = [head_of(scope, row) for row in mine if row["kind"] == HEAD]
+        history = [head_of(scope, row) for row in mine if row["kind"] == HISTORY and row["revision_id"] == revision_id]
     return ItemRows(next(iter(heads), None), next(iter(history), None), _window(mine, start, end))
 
 
 def _window(rows: Iterable[Row], start: int, end: int) -> list[PassageRow]:
-    found = (passage_of(row) for row in rows if row["kind"] == PASSAGE)
+    with damaged_values():
+        found = [passage_of(row) for row in rows if row["kind"] == PASSAGE]
     return sorted((row for row in found if row.overlaps(start, end)), key=lambda row: row.start)
 
 
