@@ -154,8 +154,9 @@ class CachedScope:
 def select_rows(batch: pa.RecordBatch, scope: str) -> pa.RecordBatch:
     """A copy of what is kept of a batch: the library's own may be a view of a much larger block.
 
-    Raises `StorageUnavailableError` if a row names another scope.
+    Raises `StorageUnavailableError` if a row names another scope, and `pyarrow.ArrowInvalid` for damaged values.
     """
+    batch.validate(full=True)
     if pc.any(pc.not_equal(batch.column("scope"), scope)).as_py():
         raise StorageUnavailableError
     kept = batch.filter(pc.is_in(batch.column("kind"), pa.array(_CACHED_KINDS)))
