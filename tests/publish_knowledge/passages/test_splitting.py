@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.store.schema import PASSAGE_MAX_CHARS
+from publish_knowledge.passages.indexed_text import list_embedded_texts
 from publish_knowledge.passages.markdown_blocks import TextKind
 from publish_knowledge.passages.splitting import SMALL_CHARS, TARGET_CHARS, WHOLE_CHARS, Passage, split_text
 
@@ -226,3 +227,43 @@ def test_hostile_megabytes_are_split_in_seconds(name: str) -> None:
     started = time.process_time()
     assert_passages_tile(HOSTILE[name], split_text(HOSTILE[name], "markdown"))
     assert time.process_time() - started < 20
+
+
+PICTURE = "data:image/png;base64," + "".join(f"a{n % 7}B{n % 10}x" for n in range(4_000))
+SHORT = "".join(f"a{n % 7}B{n % 10}x" for n in range(60))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# Plan\n\nThe plan.\n\n![plan]({PICTURE})\n\nDrawn by Anna.\n",
+        f'The plan.\n\n<p><img src="{PICTURE}" alt="Plan of Anna">\n</p>\n',
+        f"- The plan\n- ![plan]({PICTURE})\n- Anna\n",
+        f"> The plan ![plan]({PICTURE}) of Anna\n",
+        f"```css\na {{ background: url({PICTURE}) }} /* The plan of Anna */\n```\n",
+        f"The plan: {PICTURE} {PICTURE}\r\n\r\nAnna.\r\n",
+        f"[plan]: {PICTURE}\n\nThe plan of Anna: ![plan].\n",
+        f"# {PICTURE}\n\nThe plan of Anna.\n",
+        f"# ![The plan]({PICTURE}) of Anna\n\nText.\n",
+        PICTURE,
+    ],
+)
+@pytest.mark.parametrize("kind", ["markdown", "plain"])
+def test_a_picture_makes_few_passages_to_embed_and_the_text_stays_as_it_is(text: str, kind: TextKind) -> None:
+    passages = split_text(text, kind)
+    assert_passages_tile(text, passages)
+    assert len(passages) < 20 * text.count(PICTURE)
+    embedded = [one for one in list_embedded_texts("Title", passages) if one is not None]
+    assert 1 <= len(embedded) <= 4
+    assert not any("a1B1x" in one for one in embedded)
+    assert all(word in " ".join(embedded) for word in ("plan", "Anna") if word in text)
+
+
+def test_a_short_run_stays_in_its_passage_and_is_not_cut() -> None:
+    text = "".join(f"- Token {n}: {SHORT} of the service\n" for n in range(40))
+    passages = split_text(text, "markdown")
+    assert_passages_tile(text, passages)
+    assert all(passage.text.count(SHORT) * len(SHORT) == passage.text.count("B") * 5 for passage in passages)
+    embedded = list_embedded_texts("Tokens", passages)
+    assert not any("a1B1x" in (one or "") for one in embedded)
+    assert sum((one or "").count("Token ") for one in embedded) == 40

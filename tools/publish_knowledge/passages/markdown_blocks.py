@@ -15,6 +15,8 @@ from typing import Final, Literal
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from knowledge.search.unreadable import leave_out_unreadable
+
 TextKind = Literal["markdown", "plain"]
 """How a text is read: plain text has no headings, lists and tables."""
 
@@ -79,7 +81,7 @@ def find_first_heading(text: str) -> str:
 @lru_cache(maxsize=1_024)
 def clean_heading(raw: str) -> str:
     """A heading without markup and `{ #anchor }`, on one line, shortened."""
-    source = _ANCHOR.sub("", raw[: 4 * MAX_HEADING_CHARS])
+    source = _ANCHOR.sub("", leave_out_unreadable(raw[: 4 * MAX_HEADING_CHARS]))
     return shorten_title(_strip_markup(source) if _MARKUP.search(source) else source)
 
 

@@ -95,6 +95,12 @@ def find_unreadable(text: str) -> list[Range]:
     return found
 
 
+def leave_out_unreadable(text: str) -> str:
+    """The text without its unreadable runs."""
+    edges = [0, *(edge for hidden in find_unreadable(text) for edge in hidden), len(text)]
+    return "".join(text[start:end] for start, end in list(pairwise(edges))[::2])
+
+
 def find_readable(text: str) -> list[Range]:
     """Ranges between the unreadable ones that hold a word; none of them is empty."""
     ends = [0, *(edge for hidden in find_unreadable(text) for edge in hidden), len(text)]
