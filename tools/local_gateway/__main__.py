@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import shutil
@@ -13,11 +14,17 @@ from typing import Final
 
 from aws_lambda_powertools import Logger
 
-from knowledge.embedding.providers import LOCAL, LOCAL_SMALL
+from knowledge.embedding.providers import LOCAL, LOCAL_SMALL, provider
+from knowledge.errors import KnowledgeError
+from knowledge.labels import make_visible
+from knowledge.scopes import Scope
 from knowledge.store.options import storage_options_from
 from local_gateway.events import PAYLOADS, Developer, Payload
 from local_gateway.front import Front
 from local_gateway.sample import EXAMPLES, Sample
+from publish_knowledge.publishing.known_names import explain_unknown_scope, find_unknown_scopes
+from publish_knowledge.store.database import Store
+from publish_knowledge.store.marker import require_dataset
 from search_knowledge.app import Handler
 from search_knowledge.settings import Settings
 from search_knowledge.switch import ON
@@ -36,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.uri == SAMPLE_URI:
         ensure_sample(Path(SAMPLE_URI), options.embedding)
     developer = Developer(options.owner, tuple(options.team if options.team is not None else [TEAM]))
+    for warning in check_dataset(options.uri, options.embedding, developer):
+        print(make_visible(warning), file=sys.stderr)
     with (
         _load_handler(options.uri, options.embedding) as handler,
         _open_listener(handler, developer, options.port, options.payload) as front,
@@ -52,6 +61,25 @@ def _open_listener(handler: Handler, developer: Developer, port: int, payload: P
         return Front(handler, developer, port=port, payload=payload)
     except OSError as error:
         raise SystemExit(f"Port {port} cannot be used: {error.strerror}. Choose another one with --port.") from None
+
+
+def check_dataset(uri: str, embedding: str, developer: Developer) -> list[str]:
+    """Return a warning for each owner and team unknown there. Ends the program where there is no dataset that fits.
+
+    The function itself tells no caller what is wrong with its dataset, so that it has to be said here.
+    """
+    model = provider(embedding)
+    scopes = [Scope("owner", developer.owner), *(Scope("team", team) for team in developer.teams)]
+
+    async def look() -> list[str]:
+        async with Store(uri, model.model, model.dimensions, storage_options_from(os.environ)) as store:
+            await require_dataset(store)
+            return [await explain_unknown_scope(store, one) for one in await find_unknown_scopes(store, scopes)]
+
+    try:
+        return asyncio.run(look())
+    except KnowledgeError as error:
+        raise SystemExit(make_visible(error.message)) from None
 
 
 def ensure_sample(folder: Path, embedding: str, examples: Path = EXAMPLES) -> None:

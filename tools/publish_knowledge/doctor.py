@@ -115,8 +115,10 @@ def _describe_purge(digest: str, detail: str, names: Mapping[str, str]) -> Findi
 async def _examine_marker(store: Store) -> list[Finding]:
     table = await store.open_table(MARKER_TABLE)
     if table is None:
-        detail = "There is no dataset marker: nothing is served from here."
-        return [Finding("missing-marker", store.uri, detail, repairable=bool((await find_scopes(store)).scopes))]
+        repairable = bool((await find_scopes(store)).scopes)
+        lost = "There is no dataset marker: nothing is served from here."
+        detail = lost if repairable else marker.explain_missing(store.uri)
+        return [Finding("missing-marker", store.uri, detail, repairable=repairable)]
     try:
         marker.check_schema(store, await table.schema())
     except DatasetMismatchError as error:

@@ -61,6 +61,8 @@ def test_a_path_that_two_items_came_from_needs_an_id(published: Workspace) -> No
 
 
 def test_an_empty_scope_lists_nothing(published: Workspace) -> None:
+    published.json("publish", published.folder, "--owner", "nobody", "--base", "notes")
+    published.run("purge", "--owner", "nobody", "--yes")
     assert published.run("list", "--owner", "nobody").stdout == "No items.\n"
 
 

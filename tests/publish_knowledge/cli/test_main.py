@@ -29,7 +29,8 @@ def test_help_shows_an_example_of_every_command(name: str) -> None:
 def test_the_commands_are_those_promised_and_each_says_in_a_line_what_it_does() -> None:
     output = CliRunner().invoke(knowledge, ["--help"]).output
     assert [*COMMANDS] == [
-        *("archive", "doctor", "eval", "history", "list", "optimize", "publish", "purge", "read", "restore", "search")
+        *("archive", "doctor", "eval", "history", "list", "optimize", "publish", "purge", "read", "reindex", "restore"),
+        "search",
     ]
     assert all(f"  {name:<8}  {summary}\n" in output for name, (_, summary) in COMMANDS.items())
     assert "..." not in output.partition("Commands:")[2]
@@ -74,16 +75,16 @@ def test_a_usage_error_shows_the_controls_of_what_was_given(
     ],
 )
 def test_every_failure_ends_in_a_sentence_and_an_exit_code(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: ExitCode, message: str
+    published: Workspace, monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: ExitCode, message: str
 ) -> None:
     async def fail(*_: object) -> None:
         raise raised
 
     monkeypatch.setattr(KnowledgeService, "search", fail)
-    result = workspace.run("search", "refunds", *TEAM, code=code)
+    result = published.run("search", "refunds", *TEAM, code=code)
     assert result.stderr.startswith(message)
     assert "secret" not in result.stderr
-    assert workspace.json("search", "refunds", *TEAM, code=code)["error"]["message"] in result.stderr
+    assert published.json("search", "refunds", *TEAM, code=code)["error"]["message"] in result.stderr
 
 
 @pytest.mark.usefixtures("workspace")

@@ -63,7 +63,9 @@ def test_unusable_files_are_reported_and_the_rest_is_published(workspace: Worksp
     workspace.write(empty_md="", picture_md=b"\x89PNG", matter_md="---\ntitle: [\n---\nText.\n")
     result = workspace.run("publish", workspace.folder, "--root", workspace.folder, *BASE, code=ExitCode.PROBLEMS)
     assert result.stdout.endswith("3 created, 3 left out because of problems.\n")
-    assert [line.partition(":")[0] for line in result.stderr.splitlines()] == ["empty.md", "matter.md", "picture.md"]
+    *reported, new = result.stderr.splitlines()
+    assert [line.partition(":")[0] for line in reported] == ["empty.md", "matter.md", "picture.md"]
+    assert new.startswith("There is no dataset at ")
     report = workspace.publish(code=ExitCode.PROBLEMS)
     assert report["counts"] == {"unchanged": 3, "problems": 3}
     assert [problem["path"] for problem in report["problems"]] == ["empty.md", "matter.md", "picture.md"]
@@ -310,7 +312,7 @@ def test_drafts_by_front_matter_are_drafted_beside_published_files_and_say_so(wo
 def test_warnings_and_what_is_passed_over_are_said_and_do_not_fail(workspace: Workspace) -> None:
     workspace.write(soon_md="---\ntitle: Soon\n---\n", lang_md="---\nlang: xx\n---\nText.\n", a_png=b"\x89PNG")
     result = workspace.run("publish", workspace.folder, "--root", workspace.folder, *BASE)
-    language, empty, passed_over = result.stderr.splitlines()
+    language, empty, passed_over, _new = result.stderr.splitlines()
     assert language.startswith("lang.md: Warning: The `lang` in its front matter has no effect: 'xx' is not a language")
     assert empty == "soon.md: Warning: It has front matter and no text: it is not published."
     assert passed_over == "1 file passed over: 1 .png (--verbose lists them)."

@@ -14,6 +14,8 @@ import click
 
 from knowledge.requests import DEFAULT_ALPHA, DEFAULT_MODE, MODES, Mode
 from knowledge.scopes import Scope
+from publish_knowledge.cli.diagnosis import list_unknown_scopes
+from publish_knowledge.cli.items import distinguish_unknown_ids
 from publish_knowledge.cli.options import any_scopes, finish, format_example, optional_base, target_options
 from publish_knowledge.cli.output import ExitCode, UnknownIdError
 from publish_knowledge.cli.session import Target
@@ -24,6 +26,8 @@ from publish_knowledge.evaluation.report import Report, build_document, format_t
 from publish_knowledge.evaluation.runs import Corpus, Setting
 from publish_knowledge.evaluation.runs import evaluate as evaluate_queries
 from publish_knowledge.publishing.catalog import list_items
+from publish_knowledge.publishing.known_names import require_known_base
+from publish_knowledge.store.marker import require_dataset
 
 _SWEEP: Final = ",".join(f"{tenth / 10:g}" for tenth in range(11))
 _MODE: Final = "How to rank; may be repeated.  [default: all modes]"
@@ -152,8 +156,14 @@ async def _run(target: Target, options: EvaluationOptions, qrels: Qrels) -> tupl
 
 
 async def _list_published(target: Target, options: EvaluationOptions) -> list[PublishedItem]:
-    """The items that a search can return."""
+    """The items that a search can return. Raises `UnknownIdError` where no scope, or none with that base, is known."""
     async with target.create_store() as store:
+        await require_dataset(store)
+        for sentence in await list_unknown_scopes(store, options.scopes):
+            target.session.output.note(sentence)
+        if options.base_id:
+            with distinguish_unknown_ids():
+                await require_known_base(store, options.scopes, options.base_id)
         return [
             PublishedItem(scope, entry.head.base_id, entry.head.item_id, entry.head.info.source_uri)
             for scope in options.scopes

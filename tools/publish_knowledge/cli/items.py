@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
@@ -11,11 +11,13 @@ import click
 
 from knowledge.errors import InvalidRequestError
 from knowledge.scopes import Scope
+from publish_knowledge.cli.diagnosis import list_unknown_scopes
 from publish_knowledge.cli.options import ID, Command, format_example, one_scope, optional_base, target_options
 from publish_knowledge.cli.output import UnknownIdError
 from publish_knowledge.cli.session import Target
 from publish_knowledge.publishing import lifecycle
 from publish_knowledge.publishing.catalog import ItemEntry, RevisionEntry, list_items, list_revisions
+from publish_knowledge.publishing.known_names import require_known_base
 from publish_knowledge.publishing.lifecycle import LifecycleReport
 from publish_knowledge.sources.documents import normalize_path
 
@@ -39,13 +41,21 @@ def items(target: Target, scope: Scope, base_id: str | None) -> None:
 
     Items of every state are listed, with their drafts.
     """
-    entries = target.run(lambda store: list_items(store, scope, base_id))
+    with distinguish_unknown_ids():
+        entries = target.run_in_scope(scope, lambda store: _list_known_items(store, scope, base_id))
     document = {
         "type": "knowledge_items",
         "scope": scope.name,
         "items": [_build_item_document(entry) for entry in entries],
     }
     target.session.output.result(document, _format_items(entries))
+
+
+async def _list_known_items(store: Store, scope: Scope, base_id: str | None) -> tuple[ItemEntry, ...]:
+    entries = await list_items(store, scope, base_id)
+    if base_id is not None and not entries:
+        await require_known_base(store, [scope], base_id)
+    return entries
 
 
 @click.command(
@@ -63,7 +73,7 @@ def history(item_id: str | None, target: Target, scope: Scope, base_id: str | No
     """List the revisions of an item, latest first."""
     item_id = find_item(target, [scope], item_id, base_id, path)
     with distinguish_unknown_ids():
-        entries = target.run(lambda store: list_revisions(store, scope, item_id))
+        entries = target.run_in_scope(scope, lambda store: list_revisions(store, scope, item_id))
     document = {
         "type": "knowledge_history",
         "scope": scope.name,
@@ -111,7 +121,7 @@ def _change(target: Target, scope: Scope, action: str, names: Names) -> None:
     if (item_id is not None) + (path is not None) > 1 or (path is not None and base_id is None) or not any(names):
         raise click.UsageError("Give --item ID, or --base ID with --path PATH, or --base ID alone for the whole base.")
     with distinguish_unknown_ids():
-        report = target.run(lambda store: _change_in_store(store, scope, action, names))
+        report = target.run_in_scope(scope, lambda store: _change_in_store(store, scope, action, names))
     document = {"type": f"knowledge_{action}", "scope": scope.name, **asdict(report)}
     target.session.output.result(document, [_summarize(action, report)])
 
@@ -138,14 +148,18 @@ def find_item(
 ) -> str:
     """The item that ITEM names, or --base and --path; raises `UnknownIdError`."""
     if path is not None and base_id is not None and item_id is None:
-        return target.run(lambda store: _find_item_at(store, scopes, base_id, path, "ITEM,"))
+        with distinguish_unknown_ids():
+            return target.run(lambda store: _find_item_at(store, scopes, base_id, path, "ITEM,"))
     if item_id is None or path is not None:
         raise click.UsageError("Give ITEM, or --base ID with --path PATH.")
     return item_id
 
 
-async def _find_item_at(store: Store, scopes: Iterable[Scope], base_id: str, path: str, instead: str) -> str:
+async def _find_item_at(store: Store, scopes: Sequence[Scope], base_id: str, path: str, instead: str) -> str:
     entries = [entry for scope in scopes for entry in await list_items(store, scope, base_id)]
+    if not entries:
+        await list_unknown_scopes(store, scopes)
+        await require_known_base(store, scopes, base_id)
     paths = ((entry.head.item_id, normalize_path(entry.head.info.source_uri)) for entry in entries)
     found = [item_id for item_id, source in paths if source == normalize_path(path)]
     if len(found) == 1:

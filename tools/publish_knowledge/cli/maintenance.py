@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from knowledge.labels import make_visible
 from knowledge.scopes import Scope
 from publish_knowledge import doctor as examiner
+from publish_knowledge.cli.items import distinguish_unknown_ids
 from publish_knowledge.cli.options import finish, format_example, one_scope, optional_scope, target_options
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.cli.session import Target
 from publish_knowledge.maintenance import optimize_dataset, reindex_dataset
 from publish_knowledge.publishing.lifecycle import purge_scope
 from publish_knowledge.publishing.terms import ReindexReport
+
+if TYPE_CHECKING:
+    from publish_knowledge.store.database import Store
+
+T = TypeVar("T")
 
 
 @click.command(epilog=format_example("knowledge doctor --uri ./dataset", "knowledge doctor --repair --uri ./dataset"))
@@ -43,7 +51,7 @@ def optimize(target: Target, scope: Scope | None) -> None:
 
     Compacts small fragments, updates indexes and removes old table versions; every revision stays.
     """
-    reports = target.run(lambda store: optimize_dataset(store, scope))
+    reports = _run_in_known_scope(target, scope, lambda store: optimize_dataset(store, scope))
     document = {"type": "knowledge_optimize", "tables": [asdict(report) for report in reports]}
     lines = [f"{one.scope}  {one.table}: {one.fragments} fragments, {one.unindexed_rows} unindexed" for one in reports]
     target.session.output.result(document, lines or ["Nothing to optimize."])
@@ -62,7 +70,7 @@ def reindex(target: Target, scope: Scope | None) -> None:
     Analyzes the stored texts again, as the current version does. Nothing is embedded, and no revision changes.
     Queries are answered meanwhile, and files may be published; a run that was interrupted goes on where it stopped.
     """
-    reports = target.run(lambda store: reindex_dataset(store, scope))
+    reports = _run_in_known_scope(target, scope, lambda store: reindex_dataset(store, scope))
     document = {"type": "knowledge_reindex", "scopes": [asdict(report) for report in reports]}
     lines = [_describe_reindexed(report) for report in reports]
     target.session.output.result(document, lines or ["Nothing to reindex."])
@@ -71,6 +79,13 @@ def reindex(target: Target, scope: Scope | None) -> None:
 def _describe_reindexed(report: ReindexReport) -> str:
     versions = report.after if report.before == report.after else f"{report.before} -> {report.after}"
     return f"{report.scope}: {report.renewed} of {report.passages} passages got other terms, analyzer {versions}"
+
+
+def _run_in_known_scope(target: Target, scope: Scope | None, work: Callable[[Store], Awaitable[T]]) -> T:
+    if scope is None:
+        return target.run(work)
+    with distinguish_unknown_ids():
+        return target.run_in_scope(scope, work)
 
 
 @click.command(epilog=format_example("knowledge purge --uri ./dataset --team support --yes"))
@@ -87,7 +102,8 @@ def purge(target: Target, scope: Scope, *, yes: bool) -> None:
             raise click.UsageError(f"This removes all of {scope.name} permanently. Add --yes to confirm it.")
         where = make_visible(f"{scope.name} in {target.uri}")
         click.confirm(f"Remove all of {where} permanently?", abort=True, err=True)
-    report = target.run(lambda store: purge_scope(store, scope))
+    with distinguish_unknown_ids():
+        report = target.run_in_scope(scope, lambda store: purge_scope(store, scope))
     document = {"type": "knowledge_purge", "scope": scope.name, "changed": report.changed}
     done = f"Removed all of {scope.name}." if report.changed else f"{scope.name} has nothing here."
     target.session.output.result(document, [done])

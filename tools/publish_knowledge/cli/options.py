@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -34,6 +35,9 @@ class IdType(click.ParamType[str]):
 
 
 ID: Final = IdType()
+
+_MISSPELLED_S3: Final = re.compile("(?i:s3)(?!://)(:/*|//+)|S3://")
+"""Slips that would count as the name of a folder."""
 
 base_option: Final = click.option("--base", "base_id", type=ID, required=True, help="Id of the knowledge base.")
 optional_base: Final = click.option("--base", "base_id", type=ID, help="Id of the knowledge base.")
@@ -111,8 +115,11 @@ def _collect_scopes(owners: tuple[str, ...], teams: tuple[str, ...]) -> tuple[Sc
 def _create_target(uri: str, embedding: str) -> Target:
     if not uri.strip():
         raise click.UsageError("--uri must name a folder or an s3:// address.")
+    if slip := _MISSPELLED_S3.match(uri):
+        raise click.UsageError(f"--uri {uri!r} is no address. Did you mean 's3://{uri[slip.end() :]}'?")
     try:
-        return create_target(click.get_current_context().ensure_object(Session), uri, embedding)
+        session = click.get_current_context().ensure_object(Session)
+        return create_target(session, uri.removeprefix("file://"), embedding)
     except ValueError as error:
         raise click.UsageError(f"--embedding: {error}.") from None
 

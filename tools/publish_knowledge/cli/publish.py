@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import click
 
@@ -15,6 +15,12 @@ from publish_knowledge.cli.options import base_option, finish, format_example, o
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.cli.passed_over import format_passed_over, summarize_passed_over
 from publish_knowledge.cli.session import Target
+from publish_knowledge.publishing.known_names import (
+    find_similar,
+    find_unknown_scopes,
+    list_bases,
+    list_scope_names,
+)
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.plan import PublishReport
 from publish_knowledge.publishing.publish import publish as publish_documents
@@ -23,6 +29,11 @@ from publish_knowledge.sources.files import KINDS, FoundFiles, find_files
 from publish_knowledge.sources.languages import normalize_language
 from publish_knowledge.sources.loading import IdSource, LoadedFiles, load_documents
 from publish_knowledge.sources.selection import Selection, build_selection
+from publish_knowledge.store.marker import dataset_exists
+from publish_knowledge.store.scope_tables import open_scope
+
+if TYPE_CHECKING:
+    from publish_knowledge.store.database import Store
 
 GONE_SHOWN: Final = 5
 """Paths named by the hint that files are gone; `--json` has all of them."""
@@ -162,6 +173,8 @@ async def _run(target: Target, options: PublishOptions, loaded: LoadedFiles, *, 
             partial(progress, "embed"), cached=cache, on_load=partial(progress, "load", 0, 0)
         )
         async with target.create_store() as store:
+            for sentence in await _announce_new_names(store, options):
+                target.session.output.note(sentence)
             return await publish_documents(store, options, loaded.documents, embedder=embedder, on_progress=progress)
 
 
@@ -169,6 +182,27 @@ def _describe_gone(paths: Sequence[str]) -> str:
     some = ", ".join(paths[:GONE_SHOWN]) + (", …" if len(paths) > GONE_SHOWN else "")
     count = "1 item is" if len(paths) == 1 else f"{len(paths):,} items are"
     return f"{count} still published although the file is gone: {some}. Add --prune to archive what is gone."
+
+
+async def _announce_new_names(store: Store, options: PublishOptions) -> list[str]:
+    """What a mistyped address, owner, team or base would look like: something new, which publishing may also mean."""
+    begins = "would begin" if options.dry_run else "begins"
+    if not await dataset_exists(store):
+        makes = "would make" if options.dry_run else "makes"
+        return [f"There is no dataset at {store.uri} yet: this {makes} a new one."]
+    scope = options.scope
+    if await find_unknown_scopes(store, [scope]):
+        hint = find_similar(scope.name, await list_scope_names(store))
+        return [_announce(f"{scope.name} has nothing in this dataset yet: this {begins} it.", hint)]
+    bases = await list_bases(await open_scope(store, scope))
+    if options.base_id in bases:
+        return []
+    hint = find_similar(options.base_id, bases)
+    return [_announce(f"{scope.name} has no base {options.base_id!r} yet: this {begins} it.", hint)]
+
+
+def _announce(sentence: str, similar: list[str]) -> str:
+    return f"{sentence} Similar: {', '.join(map(repr, similar))}." if similar else sentence
 
 
 def choose_exit_code(report: PublishReport, loaded: LoadedFiles) -> ExitCode:

@@ -6,11 +6,11 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from knowledge.errors import StorageUnavailableError
+from knowledge.errors import KnowledgeError, StorageUnavailableError
 from knowledge.requests import (
     DEFAULT_ALPHA,
     DEFAULT_MODE,
@@ -24,10 +24,14 @@ from knowledge.requests import (
 from knowledge.results import ReadAnswer, SearchAnswer
 from knowledge.scopes import Scope
 from knowledge.service import KnowledgeService
+from publish_knowledge.cli.diagnosis import Addressed, explain_failure, list_unknown_scopes
 from publish_knowledge.cli.items import find_item, item_argument, path_option
 from publish_knowledge.cli.options import ID, any_scopes, format_example, optional_base, target_options
 from publish_knowledge.cli.session import Target
 from publish_knowledge.passages.indexed_text import join_headings
+
+if TYPE_CHECKING:
+    from knowledge.store.dataset import Dataset
 
 T = TypeVar("T")
 
@@ -71,7 +75,7 @@ def search(query: str, target: Target, scopes: tuple[Scope, ...], base_id: str |
     if not query.strip():
         raise click.UsageError("QUERY must not be blank.")
     request = SearchRequest(query=query, base_id=base_id or "", **options)
-    answer = _run(target, lambda service: service.search(scopes, request))
+    answer = _run(target, Addressed(scopes, request.base_id), lambda service: service.search(scopes, request))
     target.session.output.result(answer.as_dict(), _format_hits(answer))
 
 
@@ -110,7 +114,8 @@ def read(
     item_id = find_item(target, scopes, item_id, base_id, path)
     request = ReadRequest(item_id=item_id, base_id=base_id or "", **options)
     call = _read_to_the_end if whole else KnowledgeService.read
-    answer = _run(target, lambda service: call(service, scopes, request))
+    addressed = Addressed(scopes, request.base_id, item_id, request.revision_id)
+    answer = _run(target, addressed, lambda service: call(service, scopes, request))
     output = target.session.output
     if output.as_json:
         output.result(answer.as_dict(), ())
@@ -131,18 +136,34 @@ async def _read_to_the_end(service: KnowledgeService, scopes: tuple[Scope, ...],
     return replace(first, content="".join(parts))
 
 
-def _run(target: Target, call: Callable[[KnowledgeService], Awaitable[T]]) -> T:
-    async def run_within_deadline() -> T:
+def _run(target: Target, addressed: Addressed, call: Callable[[KnowledgeService], Awaitable[T]]) -> T:
+    async def run_and_explain() -> T:
         dataset = target.create_dataset()
         try:
-            async with asyncio.timeout(DEADLINE_SECONDS):
-                return await call(KnowledgeService(dataset, target.provider))
-        except TimeoutError as error:
-            raise StorageUnavailableError from error
+            answer = await _call_within_deadline(dataset, target, call)
+            unknown = [scope for scope in addressed.scopes if await dataset.snapshot(scope) is None]
+        except KnowledgeError as error:
+            async with target.create_store() as store:
+                raise await explain_failure(store, error, addressed) from error.__cause__
         finally:
             await dataset.close()
+        if unknown:
+            async with target.create_store() as store:
+                for sentence in await list_unknown_scopes(store, addressed.scopes):
+                    target.session.output.note(sentence)
+        return answer
 
-    return asyncio.run(run_within_deadline())
+    return asyncio.run(run_and_explain())
+
+
+async def _call_within_deadline(
+    dataset: Dataset, target: Target, call: Callable[[KnowledgeService], Awaitable[T]]
+) -> T:
+    try:
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            return await call(KnowledgeService(dataset, target.provider))
+    except TimeoutError as error:
+        raise StorageUnavailableError from error
 
 
 def _format_hits(answer: SearchAnswer) -> Iterator[str]:

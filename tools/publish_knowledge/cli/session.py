@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from knowledge.embedding.base import EmbeddingProvider
 from knowledge.embedding.providers import provider
+from knowledge.scopes import Scope
 from knowledge.store.options import storage_options_from
 from publish_knowledge.cli.output import Output
 from publish_knowledge.embedding.cache import VectorCache
@@ -71,6 +72,18 @@ class Target:
                 return await work(store)
 
         return asyncio.run(run_in_store())
+
+    def run_in_scope(self, scope: Scope, work: Callable[[Store], Awaitable[T]]) -> T:
+        """Run work on an owner or a team that the dataset has. Raises `InvalidRequestError` for another."""
+        from publish_knowledge.publishing.known_names import require_known_scope  # noqa: PLC0415 - as above
+        from publish_knowledge.store.marker import require_dataset  # noqa: PLC0415 - as above
+
+        async def run_if_known(store: Store) -> T:
+            await require_dataset(store)
+            await require_known_scope(store, scope)
+            return await work(store)
+
+        return self.run(run_if_known)
 
     def create_embedder(
         self, on_progress: Callable[[int, int], None], *, cached: bool, on_load: Callable[[], None] = lambda: None

@@ -11,6 +11,7 @@ from knowledge.scopes import Scope
 from knowledge.store.schema import ARCHIVED, BASE, DRAFT, HEAD, PASSAGE, PUBLISHED, row_key
 from publish_knowledge.publishing.catalog import require_item
 from publish_knowledge.publishing.consistency import ROUNDS, fill_passages, reconcile
+from publish_knowledge.publishing.known_names import explain_unknown_base, list_bases
 from publish_knowledge.store import marker
 from publish_knowledge.store.arrow_rows import build_base_rows
 from publish_knowledge.store.purges import digest_of, purge_tables
@@ -119,6 +120,6 @@ async def purge_scope(store: Store, scope: Scope) -> LifecycleReport:
 async def _list_published(tables: ScopeTables | None, scope: Scope, base_id: str) -> tuple[str, ...]:
     heads = [] if tables is None else await tables.list_heads(base_id)
     if not heads:
-        msg = f"{scope.name} has no base {base_id!r}. `knowledge list` shows the bases there are."
+        msg = explain_unknown_base([scope], base_id, await list_bases(tables))
         raise InvalidRequestError(msg, field="base_id")
     return tuple(sorted(head.item_id for head in heads if head.state == PUBLISHED))

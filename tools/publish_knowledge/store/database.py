@@ -90,7 +90,7 @@ class Store:
         self.uri = normalize_uri(uri)
         self.model = provider_model
         self.dimensions = dimensions
-        self._options = {} if is_local(self.uri) else dict(storage_options or {})
+        self.storage_options = {} if is_local(self.uri) else dict(storage_options or {})
         self._caller = RetryingCaller(self.uri)
         self._connection: AsyncConnection | None = None
 
@@ -133,7 +133,7 @@ class Store:
 
     async def _connect(self) -> AsyncConnection:
         if self._connection is None:
-            self._connection = await lancedb.connect_async(self.uri, storage_options=self._options)
+            self._connection = await lancedb.connect_async(self.uri, storage_options=self.storage_options)
         return self._connection
 
     async def _fetch_table_names(self) -> list[str]:

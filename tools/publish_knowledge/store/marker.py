@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from knowledge.embedding.providers import find_name
 from knowledge.errors import DatasetMismatchError, StorageUnavailableError
-from knowledge.store.schema import MARKER_TABLE, find_mismatch, marker_schema, read_metadata
+from knowledge.store.schema import (
+    MARKER_TABLE,
+    META_DIMENSIONS,
+    META_MODEL,
+    META_SCHEMA,
+    Mismatch,
+    find_mismatch,
+    marker_schema,
+    read_metadata,
+)
+from publish_knowledge.store.addresses import refuse_other_files
 
 if TYPE_CHECKING:
     from publish_knowledge.store.database import Store
@@ -19,12 +31,16 @@ def current_time() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def explain_missing(uri: str) -> str:
+    """Say that there is no dataset at an address."""
+    return f"There is no dataset at {uri}. Check the address, or publish something there first."
+
+
 async def require_dataset(store: Store) -> None:
     """Check the marker. Raises `StorageUnavailableError` without one, `DatasetMismatchError` for another model."""
     table = await store.open_table(MARKER_TABLE)
     if table is None:
-        msg = f"There is no dataset at {store.uri}. Check the address, or publish something there first."
-        raise StorageUnavailableError(msg)
+        raise StorageUnavailableError(explain_missing(store.uri))
     check_schema(store, await table.schema())
 
 
@@ -40,13 +56,16 @@ async def dataset_exists(store: Store) -> bool:
             "Check the address, or choose an empty place."
         )
         raise StorageUnavailableError(msg)
+    if MARKER_TABLE not in names:
+        await refuse_other_files(store.uri, store.storage_options)
     return False
 
 
 async def ensure_dataset(store: Store) -> None:
     """Check the marker, or write it where the address is still empty.
 
-    Raises `StorageUnavailableError` for an address with other tables, `DatasetMismatchError` for another model.
+    Raises `StorageUnavailableError` for an address with other tables or files, `DatasetMismatchError` for another
+    model.
     """
     if not await dataset_exists(store):
         table = await store.create_table(MARKER_TABLE, marker_schema(store.model, store.dimensions, current_time()))
@@ -55,9 +74,15 @@ async def ensure_dataset(store: Store) -> None:
 
 def check_schema(store: Store, schema: pa.Schema) -> None:
     """Raise `DatasetMismatchError` where a table was written for another schema version or embedding model."""
-    if (wrong := find_mismatch(read_metadata(schema), store.model, store.dimensions)) is not None:
-        msg = (
-            f"The dataset at {store.uri} says {wrong.name} = {wrong.found!r}, but {wrong.expected!r} is set here. "
-            "Set the embedding that it was made with, or publish to a new address."
-        )
-        raise DatasetMismatchError(msg)
+    metadata = read_metadata(schema)
+    if (wrong := find_mismatch(metadata, store.model, store.dimensions)) is not None:
+        raise DatasetMismatchError(_explain_mismatch(store.uri, wrong, metadata))
+
+
+def _explain_mismatch(uri: str, wrong: Mismatch, metadata: Mapping[str, str]) -> str:
+    says = f"The dataset at {uri} says {wrong.name} = {wrong.found!r}, but {wrong.expected!r} is set here."
+    if wrong.name == META_SCHEMA:
+        return f"{says} Use the version of this program that it was made with, or publish to a new address."
+    name = find_name(metadata.get(META_MODEL, ""), metadata.get(META_DIMENSIONS, ""))
+    option = f", --embedding {name} (or EMBEDDING={name})" if name else ""
+    return f"{says} Set the embedding that it was made with{option}, or publish to a new address."

@@ -45,3 +45,10 @@ def provider(name: str, *, region: str | None = None) -> EmbeddingProvider:
         return bedrock(name.removeprefix(BEDROCK_PREFIX), region)
     msg = f"unknown embedding {name!r}; choose {CHOICES}"
     raise ValueError(msg)
+
+
+def find_name(model: str, dimensions: str) -> str:
+    """The name, as a setting says it, of the model that a dataset is marked with; "" for one that is not known."""
+    if model.startswith(BEDROCK_PREFIX):
+        return f"{model}@{dimensions}"
+    return {MultilingualE5().model: LOCAL, UniversalSentenceEncoder().model: LOCAL_SMALL}.get(model, "")
