@@ -19,6 +19,7 @@ from publish_knowledge.cli.session import Target
 from publish_knowledge.maintenance import optimize_dataset, reindex_dataset
 from publish_knowledge.publishing.lifecycle import purge_scope
 from publish_knowledge.publishing.terms import ReindexReport
+from publish_knowledge.verification import examine_deeply
 
 if TYPE_CHECKING:
     from publish_knowledge.store.database import Store
@@ -29,13 +30,16 @@ T = TypeVar("T")
 @click.command(epilog=format_example("knowledge doctor --uri ./dataset", "knowledge doctor --repair --uri ./dataset"))
 @target_options
 @click.option("--repair", is_flag=True, help="Repair what can be repaired.")
-def doctor(target: Target, *, repair: bool) -> None:
+@click.option("--deep", is_flag=True, help="Read everything: texts, vectors, indexes, versions.")
+def doctor(target: Target, *, repair: bool, deep: bool) -> None:
     """Find faults in a dataset.
 
     Examines the marker, schema, model, indexes, orphaned rows and tables without their counterpart.
     Ends with exit code 1 if faults are left.
     """
-    findings = target.run(examiner.repair if repair else examiner.examine)
+    findings = target.run(examiner.repair) if repair else ()
+    if deep or not repair:
+        findings = target.run(examine_deeply if deep else examiner.examine)
     document = {"type": "knowledge_doctor", "repaired": repair, "findings": [asdict(found) for found in findings]}
     hint = {True: "  --repair corrects it.", False: ""}
     lines = [f"{found.code}  {found.where}: {found.detail}{hint[found.repairable]}" for found in findings]

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import reduce
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar, cast
 
@@ -20,6 +21,7 @@ from lancedb.index import FTS, Bitmap, BTree, IvfFlat, IvfRq
 
 from knowledge.errors import StorageUnavailableError
 from knowledge.store.faults import MissingTableError
+from knowledge.store.lance import read_noted_version
 from knowledge.store.options import can_connect, is_local, normalize_uri
 from knowledge.store.schema import ROW_ADDRESS, TERMS
 from publish_knowledge.store.retries import RetryingCaller
@@ -267,6 +269,25 @@ class Table:
     async def read_health(self) -> Health:
         """Count the fragments, and describe the index of each indexed column."""
         return await self._run(_fetch_health)
+
+    async def list_missing_versions(self) -> list[int]:
+        """Numbers of the versions that are gone, between the oldest and the newest one or the one noted on disk."""
+        kept = {version["version"] for version in await self._run(lambda table: cast("Any", table).list_versions())}
+        noted = read_noted_version(Path(self._caller.uri) / f"{self.name}.lance")
+        return sorted(set(range(min(kept), max(noted, *kept) + 1)) - kept)
+
+    async def list_unreadable_indexes(self) -> list[str]:
+        """Names of the indexes that cannot be loaded."""
+        unreadable = []
+        for index in (await self.read_health()).indexes.values():
+            try:
+                await self._prewarm(index.name)
+            except StorageUnavailableError:
+                unreadable.append(index.name)
+        return unreadable
+
+    async def _prewarm(self, name: str) -> None:
+        await self._run(lambda table: table.prewarm_index(name))
 
     async def _merge(self, rows: pa.Table, builder: Callable[[AsyncTable], Any]) -> MergeResult:
         async def once(table: AsyncTable) -> MergeResult:

@@ -37,7 +37,7 @@ class RetryingCaller:
     """Runs calls of the library for one dataset. Every call must be safe to repeat."""
 
     def __init__(self, uri: str) -> None:
-        self._uri = uri
+        self.uri = uri
 
     async def run(self, call: Callable[[], Awaitable[T]]) -> T:
         """Raises `MissingTableError` and `StorageUnavailableError` only."""
@@ -47,7 +47,7 @@ class RetryingCaller:
         try:
             return await retrying(ConflictError, self._run_once, call)
         except ConflictError as error:
-            msg = f"Other writers kept changing {self._uri} meanwhile. Run the same command again when they are done."
+            msg = f"Other writers kept changing {self.uri} meanwhile. Run the same command again when they are done."
             raise StorageUnavailableError(msg) from error
 
     async def _run_once(self, call: Callable[[], Awaitable[T]]) -> T:
@@ -61,7 +61,7 @@ class RetryingCaller:
             if _CONFLICT.search(str(error.__cause__)):
                 raise ConflictError from error.__cause__
             msg = (
-                f"The dataset at {self._uri} cannot be read or written. Check the address, the credentials and the "
+                f"The dataset at {self.uri} cannot be read or written. Check the address, the credentials and the "
                 "network, then run the same command again; what was committed is kept."
             )
             raise type(error)(msg) from error.__cause__

@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 else:
     AsyncConnection = AsyncTable = Any
 
-__all__ = ["AsyncTable", "Connection", "Expr", "any_term", "col", "connect", "fetch_rows", "lit", "stream_batches"]
+__all__ = [
+    "AsyncTable",
+    "Connection",
+    "Expr",
+    "any_term",
+    "col",
+    "connect",
+    "fetch_rows",
+    "lit",
+    "read_noted_version",
+    "stream_batches",
+]
 
 INDEX_CACHE_BYTES: Final = 192 * 1024 * 1024
 METADATA_CACHE_BYTES: Final = 48 * 1024 * 1024
@@ -60,7 +71,7 @@ class Connection:
 
     async def _open_on_disk(self, name: str) -> AsyncTable:
         # Read first: a version that is committed meanwhile is newer than the one noted.
-        noted = _read_noted_version(Path(self.uri) / f"{name}.lance")
+        noted = read_noted_version(Path(self.uri) / f"{name}.lance")
         table = await self.library.open_table(name)
         if (found := await table.version()) < noted:
             raise OSError(f"version {noted} of {name} is gone, {found} is the newest one left")
@@ -121,7 +132,7 @@ def _return_freed_memory() -> None:
             set_parameter(number, value)
 
 
-def _read_noted_version(table: Path) -> int:
+def read_noted_version(table: Path) -> int:
     """The version that the library noted on disk after the last commit; 0 if it noted none. It notes none on S3."""
     try:
         return int(json.loads((table / "_versions" / "latest_version_hint.json").read_bytes())["version"])
