@@ -85,16 +85,19 @@ def _embed(query: str, embed: Callable[[str], Vectors]) -> Vectors:
 async def _retrieve_from(
     snapshot: Snapshot, request: SearchRequest, query: AnalyzedQuery, vector: asyncio.Future[Vectors] | None
 ) -> ScopeCandidates:
-    base_id = request.base_id
-    (lexical, semantic), (archived, published) = await gather_pair(
-        gather_pair(_search_lexical(snapshot, request, query), _search_semantic(snapshot, base_id, vector)),
-        gather_pair(snapshot.archived_bases(), _has_published(snapshot, base_id)),
+    if request.base_id and not await _is_visible(snapshot, request.base_id):
+        # Not searched: an archived base, which still has passages, would cost more than one that does not exist.
+        nothing = count_terms(CandidatePool((), 0, complete=True), query.terms)
+        return ScopeCandidates(snapshot, query, nothing, (), await snapshot.archived_bases(), base_visible=False)
+    (lexical, semantic), archived = await gather_pair(
+        gather_pair(_search_lexical(snapshot, request, query), _search_semantic(snapshot, request.base_id, vector)),
+        snapshot.archived_bases(),
     )
-    return ScopeCandidates(snapshot, query, lexical, semantic, archived, published and base_id not in archived)
+    return ScopeCandidates(snapshot, query, lexical, semantic, archived, base_visible=True)
 
 
-async def _has_published(snapshot: Snapshot, base_id: str) -> bool:
-    return not base_id or await snapshot.has_published(base_id)
+async def _is_visible(snapshot: Snapshot, base_id: str) -> bool:
+    return await snapshot.has_published(base_id) and base_id not in await snapshot.archived_bases()
 
 
 async def _search_lexical(snapshot: Snapshot, request: SearchRequest, query: AnalyzedQuery) -> TermCounts:

@@ -11,11 +11,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from knowledge.errors import StorageUnavailableError
-from knowledge.store.concurrency import gather_all
+from knowledge.store.concurrency import gather_all, gather_pair
 from knowledge.store.faults import StaleVersionError, damaged_values, storage_faults
 from knowledge.store.lance import any_term, col, fetch_rows, lit, stream_batches
-from knowledge.store.revision import Head, PassageRow, Retrieved, head_of, passage_of, retrieved_of
+from knowledge.store.revision import Head, PassageRow, Retrieved, head_of, is_readable, passage_of, retrieved_of
 from knowledge.store.schema import (
     ARCHIVED,
     BASE,
@@ -37,7 +41,7 @@ from knowledge.store.schema import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
-    import pyarrow as pa
+    import numpy.typing as npt
 
     from knowledge.embedding.base import Vectors
     from knowledge.scopes import Scope
@@ -73,7 +77,7 @@ _BATCH_ROWS: Final = 1_024
 
 # Where a passage ends follows from its text.
 _PASSAGE_COLUMNS: Final = (METADATA_JSON, "text")
-_HEAD_COLUMNS: Final = (METADATA_JSON, "state")
+_LABELS: Final = ("kind", "scope", "base_id", "state", ROW_ADDRESS)
 _ALL_COLUMNS: Final = (METADATA_JSON, "state", "text")
 
 _ADDRESS_INDEX: Final = "place_idx"
@@ -96,6 +100,21 @@ class HitRows(NamedTuple):
 
     heads: dict[str, Head]
     passages: dict[tuple[str, int], PassageRow]
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeHeads:
+    """Bases of a scope that are archived, those that have published items, and sorted addresses of readable heads."""
+
+    archived_bases: frozenset[str]
+    published_bases: frozenset[str]
+    addresses: npt.NDArray[np.int64]
+
+    def has_readable(self, item_id: str) -> bool:
+        """Whether an item can be read. Two items may have one address, so that its rows still have to be checked."""
+        address = head_address(item_id)
+        at = int(np.searchsorted(self.addresses, address))
+        return at < len(self.addresses) and int(self.addresses[at]) == address
 
 
 class ScopeSize(NamedTuple):
@@ -179,16 +198,11 @@ class TableSnapshot:
 
     async def archived_bases(self) -> frozenset[str]:
         """Ids of the archived bases."""
-        if self._facts.archived_bases is None:
-            rows = await self._select(_is_kind(BASE), _HEAD_COLUMNS)
-            with damaged_values():
-                self._facts.archived_bases = frozenset(row["base_id"] for row in rows if row["state"] == ARCHIVED)
-        return self._facts.archived_bases
+        return (await self._read_heads()).archived_bases
 
     async def has_published(self, base_id: str) -> bool:
         """Whether a base has at least one published item in this scope."""
-        where = _is_kind(HEAD) & (col("base_id") == lit(base_id)) & (col("state") == lit(PUBLISHED))
-        return bool(await self._select(where, ["scope"], limit=1))
+        return base_id in (await self._read_heads()).published_bases
 
     async def search_lexical(self, terms: str, base_id: str, exclude: Iterable[str], limit: int) -> list[Retrieved]:
         """Passages by BM25, best first."""
@@ -214,7 +228,10 @@ class TableSnapshot:
 
     async def read_item(self, item_id: str, revision_id: str, start: int, end: int) -> ItemRows:
         """An item's head, the history row of `revision_id`, and the current passages that overlap [start, end)."""
-        await self._load_addresses()
+        # The same requests for every item that cannot be read, whatever the reason: none of its own.
+        heads, _ = await gather_pair(self._read_heads(), self._load_addresses())
+        if not heads.has_readable(item_id):
+            return ItemRows(None, None, [])
         head, last = head_address(item_id), current_address(item_id, end)
         first = current_address(item_id, earliest_start(start))
         # One query for all: at the beginning of a text the head is adjacent.
@@ -303,6 +320,17 @@ class TableSnapshot:
                 self._facts.indices = list(await self._handle.list_indices())
         return self._facts.indices
 
+    async def _read_heads(self) -> ScopeHeads:
+        async with self._facts.heads_lock:
+            if self._facts.heads is None:
+                with storage_faults():
+                    rows = await fetch_rows(
+                        self._handle.query().where(_is_kind(HEAD) | _is_kind(BASE)).select([*_LABELS])
+                    )
+                with damaged_values():
+                    self._facts.heads = scope_heads(self.scope, rows)
+        return self._facts.heads
+
     async def _load_addresses(self) -> None:
         # Of a small scope, once: then later reads find their index pages in memory.
         if not self._facts.addresses_loaded:
@@ -332,6 +360,25 @@ class TableSnapshot:
         if any(row.get("scope") != self.scope.name for row in rows):
             raise StorageUnavailableError
         return rows
+
+
+def scope_heads(scope: Scope, rows: pa.Table) -> ScopeHeads:
+    """Which items can be read, from the columns `_LABELS` of head and base rows."""
+    if pc.any(pc.not_equal(rows.column("scope"), scope.name)).as_py():
+        raise StorageUnavailableError
+    archived = _find_bases(rows, BASE, ARCHIVED)
+    published = _find_bases(rows, HEAD, PUBLISHED)
+    readable = pa.array([base for base in published if is_readable(PUBLISHED, base, archived)], pa.string())
+    chosen = pc.and_(_has_label(rows, HEAD, PUBLISHED), pc.is_in(rows.column("base_id"), readable))
+    return ScopeHeads(archived, published, np.sort(np.asarray(rows.column(ROW_ADDRESS).filter(chosen))))
+
+
+def _find_bases(rows: pa.Table, kind: str, state: str) -> frozenset[str]:
+    return frozenset(rows.column("base_id").filter(_has_label(rows, kind, state)).unique().to_pylist())
+
+
+def _has_label(rows: pa.Table, kind: str, state: str) -> pa.ChunkedArray:
+    return pc.and_(pc.equal(rows.column("kind"), kind), pc.equal(rows.column("state"), state))
 
 
 def lexical_hits(scope: Scope, rows: Iterable[Row]) -> list[Retrieved]:

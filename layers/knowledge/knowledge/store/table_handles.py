@@ -6,6 +6,7 @@ a new one; calls in progress keep theirs.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from knowledge.scopes import Scope
     from knowledge.store.lance import AsyncTable, Connection
+    from knowledge.store.snapshot import ScopeHeads
 
 REFRESH_SECONDS: Final = 3.0
 """Age at which a handle is replaced: with the time of a call well below the 5 s promised for a publish."""
@@ -50,7 +52,8 @@ class VersionFacts:
 
     rows: int | None = None
     passages: int | None = None
-    archived_bases: frozenset[str] | None = None
+    heads: ScopeHeads | None = None
+    heads_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     indices: Sequence[Any] | None = None
     version: object | None = None
     addresses_loaded: bool = False
