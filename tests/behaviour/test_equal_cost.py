@@ -149,7 +149,7 @@ def test_bases_that_cannot_be_seen_cost_the_same(served: tuple[CountingServer, R
     assert_equal(costs)
 
 
-def test_what_can_be_read_is_told_apart(served: tuple[CountingServer, Refused]) -> None:
+def test_what_can_be_read_is_found_and_read(served: tuple[CountingServer, Refused]) -> None:
     server, _ = served
 
     async def read() -> str:

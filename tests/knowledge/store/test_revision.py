@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from knowledge.store.revision import (
@@ -13,7 +14,7 @@ from knowledge.store.revision import (
     passage_of,
     retrieved_of,
 )
-from knowledge.store.schema import ARCHIVED, DRAFT, PUBLISHED
+from knowledge.store.schema import ARCHIVED, DRAFT, PUBLISHED, head_address
 from tests.support.datasets import ANA
 
 
@@ -47,3 +48,10 @@ def test_a_passage_ends_where_its_text_ends_in_code_points() -> None:
 def test_a_candidate_is_named_by_item_and_start() -> None:
     hit = retrieved_of(ANA, {"item_id": "i", "start": 3, "terms": None}, 1.5)
     assert (hit.passage, hit.score, hit.terms) == (("i", 3), 1.5, "")
+
+
+def test_an_item_can_be_read_if_the_address_of_its_head_is_among_the_readable_ones() -> None:
+    addresses = np.sort(np.array([head_address(item) for item in ("a", "b", "c")]))
+    heads = ScopeHeads(frozenset(), frozenset(), addresses)
+    assert [heads.has_readable(item) for item in ("a", "b", "c", "d", "")] == [True, True, True, False, False]
+    assert not ScopeHeads(frozenset(), frozenset(), addresses[:0]).has_readable("a")

@@ -6,10 +6,14 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from knowledge.store.schema import PUBLISHED
+import numpy as np
+
+from knowledge.store.schema import PUBLISHED, head_address
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+    import numpy.typing as npt
 
     from knowledge.scopes import Scope
 
@@ -73,6 +77,21 @@ class Retrieved(NamedTuple):
     def passage(self) -> tuple[str, int]:
         """Key by which both sides name the same passage."""
         return (self.item_id, self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeHeads:
+    """Bases of a scope that are archived, those that have published items, and sorted addresses of readable heads."""
+
+    archived_bases: frozenset[str]
+    published_bases: frozenset[str]
+    addresses: npt.NDArray[np.int64]
+
+    def has_readable(self, item_id: str) -> bool:
+        """Whether an item can be read. Two items may have one address, so that its rows still have to be checked."""
+        address = head_address(item_id)
+        at = int(np.searchsorted(self.addresses, address))
+        return at < len(self.addresses) and int(self.addresses[at]) == address
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,16 @@ from knowledge.errors import StorageUnavailableError
 from knowledge.store.concurrency import gather_all, gather_pair
 from knowledge.store.faults import StaleVersionError, damaged_values, storage_faults
 from knowledge.store.lance import any_term, col, fetch_rows, lit, stream_batches
-from knowledge.store.revision import Head, PassageRow, Retrieved, head_of, is_readable, passage_of, retrieved_of
+from knowledge.store.revision import (
+    Head,
+    PassageRow,
+    Retrieved,
+    ScopeHeads,
+    head_of,
+    is_readable,
+    passage_of,
+    retrieved_of,
+)
 from knowledge.store.schema import (
     ARCHIVED,
     BASE,
@@ -40,8 +49,6 @@ from knowledge.store.schema import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-
-    import numpy.typing as npt
 
     from knowledge.embedding.base import Vectors
     from knowledge.scopes import Scope
@@ -100,21 +107,6 @@ class HitRows(NamedTuple):
 
     heads: dict[str, Head]
     passages: dict[tuple[str, int], PassageRow]
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeHeads:
-    """Bases of a scope that are archived, those that have published items, and sorted addresses of readable heads."""
-
-    archived_bases: frozenset[str]
-    published_bases: frozenset[str]
-    addresses: npt.NDArray[np.int64]
-
-    def has_readable(self, item_id: str) -> bool:
-        """Whether an item can be read. Two items may have one address, so that its rows still have to be checked."""
-        address = head_address(item_id)
-        at = int(np.searchsorted(self.addresses, address))
-        return at < len(self.addresses) and int(self.addresses[at]) == address
 
 
 class ScopeSize(NamedTuple):

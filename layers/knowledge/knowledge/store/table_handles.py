@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from knowledge.scopes import Scope
     from knowledge.store.lance import AsyncTable, Connection
-    from knowledge.store.snapshot import ScopeHeads
+    from knowledge.store.revision import ScopeHeads
 
 REFRESH_SECONDS: Final = 3.0
 """Age at which a handle is replaced: with the time of a call well below the 5 s promised for a publish."""
