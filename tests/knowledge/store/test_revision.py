@@ -9,6 +9,7 @@ from knowledge.store.revision import (
     Head,
     PassageRow,
     RevisionInfo,
+    ScopeHeads,
     head_of,
     is_readable,
     passage_of,
