@@ -101,3 +101,26 @@ def test_a_long_title_is_cut_between_words_to_its_limit() -> None:
 def test_markdown_of_too_many_lines_is_treated_as_plain_text() -> None:
     assert kinds("# a\n" * (MAX_LINES - 1))[0] == "heading"
     assert set(kinds("# a\n" * (MAX_LINES + 1))) == {"prose"}
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<h1>Hello</h1>\n\nText.", "Hello"),
+        ('<h1 align="center">\n  <img src="logo.png"> Hello &amp; <b>more</b>\n</h1>\n\nText.', "Hello & more"),
+        ('<div align="center">\n<H2 id="x">Hello</H2>\n</div>\n\nText.', "Hello"),
+        ("Intro.\n\n<h3>Hello</h3>\n", "Hello"),
+        ('<h1><img src="logo.png"></h1>\n\n# Hello\n', "Hello"),
+        ("<h1>never closed\n\n# Hello\n", "Hello"),
+        ("<header>Hello</header>\n", ""),
+    ],
+)
+def test_a_heading_in_html_is_a_heading(html: str, title: str) -> None:
+    assert find_first_heading(html) == title
+
+
+def test_html_with_more_than_a_heading_is_text_with_a_title() -> None:
+    alone, text = parse_blocks("<h2>Linux</h2>\n\nText.\n", "markdown")
+    assert (alone.kind, alone.level, alone.title, text.kind) == ("heading", 2, "Linux", "prose")
+    (mixed,) = parse_blocks("<h1>Hello</h1>\n<p>A paragraph.</p>\n", "markdown")
+    assert (mixed.kind, mixed.title) == ("lines", "Hello")
