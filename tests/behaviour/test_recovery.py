@@ -15,7 +15,7 @@ from typing import Any, Final, get_args
 
 import pytest
 
-from knowledge.errors import KnowledgeError, StorageUnavailableError
+from knowledge.errors import DatasetMismatchError, KnowledgeError, StorageUnavailableError
 from knowledge.requests import ReadRequest, SearchRequest
 from knowledge.service import KnowledgeService
 from knowledge.store.dataset import Dataset
@@ -110,7 +110,7 @@ async def fail_then_answer(
     store: Store, service: KnowledgeService, shape: str, kind: FaultKind, first: int, count: int = 0
 ) -> dict[str, Any]:
     """Let a first call meet a fault, and return the answer of the next one."""
-    with store.server.inject(kind, first, count), suppress(StorageUnavailableError, TimeoutError):
+    with store.server.inject(kind, first, count), suppress(StorageUnavailableError, DatasetMismatchError, TimeoutError):
         await answer_once(service, shape, DEADLINE_SECONDS)
     return await answer_once(service, shape, store.allowed_seconds)
 
