@@ -5,4 +5,9 @@ from __future__ import annotations
 
 def is_unicode(text: str) -> bool:
     """Whether the text can be written as UTF-8; JSON escapes can contain lone surrogates, which cannot."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    try:
+        # Far faster than a look at each character, and an id may have a million.
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

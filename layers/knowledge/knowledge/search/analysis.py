@@ -35,7 +35,7 @@ _FALLBACK: Final = "en"
 """Stemmer for the spaced words in texts of other languages: in Japanese or Chinese they are mostly English."""
 
 MAX_QUERY_WORDS: Final = 256
-MAX_QUERY_TERMS: Final = 512
+MAX_QUERY_TERMS: Final = 320
 """Most words and distinct terms of one query that are searched for, the first ones: what each costs, it costs for every
 passage found in every scope. An unspaced run is one word with as many terms as characters."""
 

@@ -36,6 +36,11 @@ _RIDGE: Final = 0.002
 """Weight of the counted idf in the estimate: terms that always co-occur cannot be distinguished by scores."""
 
 
+_MAX_RIDGE_OPERATIONS: Final = 1 << 27
+"""Limits the hits that the estimate uses to this over the square of the number of terms, about 20 ms: 1,310 hits for
+320 terms, and all hits for the terms of most queries."""
+
+
 @dataclass(frozen=True, slots=True)
 class CandidatePool:
     """What one scope's lexical side returned of its `passages`; `complete` when there are no further matches."""
@@ -131,7 +136,8 @@ def rescore(pools: Sequence[TermCounts], words: Sequence[Sequence[str]]) -> Resc
     if sum(1 for each in pools if each.pool.hits) <= 1:
         scores = tuple(tuple(hit.score for hit in each.pool.hits) for each in pools)
     else:
-        scores = tuple(_score_again(each, statistics) for each in pools)
+        weights = {term: statistics.idf(term) for term in statistics.document_frequencies}
+        scores = tuple(_score_again(each, weights, statistics.mean_length) for each in pools)
     # A passage outside a pool hardly scores more than the lowest in it; the highest of these bounds holds for all
     # pools.
     cutoffs = (min(own) for each, own in zip(pools, scores, strict=True) if own and not each.pool.complete)
@@ -148,9 +154,11 @@ def estimate_document_frequencies(
 
         frequency = (passages + 1) * exp(-idf) - 0.5
     """
-    saturated = _saturate(frequencies, lengths, float(lengths.mean()))
     prior = np.array([_idf(pool.passages, number) for number in counted])
-    idf = _solve_ridge(saturated, np.array([hit.score for hit in pool.hits]), prior)
+    saturated = _saturate(frequencies, lengths, float(lengths.mean()))
+    used = max(1, _MAX_RIDGE_OPERATIONS // len(prior) ** 2) if len(prior) else 0
+    scores = np.array([hit.score for hit in pool.hits])
+    idf = _solve_ridge(saturated[:used], scores[:used], prior)
     return [
         max(number, (pool.passages + 1) * math.exp(-max(weight, 0.0)) - 0.5)
         for number, weight in zip(counted, idf.tolist(), strict=True)
@@ -216,11 +224,10 @@ def _word_weight(word: Sequence[str], statistics: _Statistics) -> float:
     return max((statistics.idf(term) for term in known or word), default=0.0)
 
 
-def _score_again(counts: TermCounts, statistics: _Statistics) -> tuple[float, ...]:
-    idf = np.array([statistics.idf(term) for term in counts.terms])
-    weighted = idf * _saturate(counts.frequencies, counts.lengths, statistics.mean_length)
+def _score_again(counts: TermCounts, weights: Mapping[str, float], mean: float) -> tuple[float, ...]:
+    idf = np.array([weights.get(term, 0.0) for term in counts.terms])
     # Summed exactly, so that equal hits get the same bits whatever the order of the terms.
-    return tuple(map(math.fsum, weighted.tolist()))
+    return tuple(math.fsum(row.tolist()) for row in idf * _saturate(counts.frequencies, counts.lengths, mean))
 
 
 def _saturate(frequencies: Integers, lengths: Integers, mean: float) -> Floats:

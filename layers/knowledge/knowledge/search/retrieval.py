@@ -30,6 +30,10 @@ POOL_DEPTH: Final = 128
 DEEPENING: Final = 4
 """Growth of the depth while a few long items fill the pool."""
 
+MAX_CANDIDATES: Final = 6_400
+"""Most passages that one side returns from all scopes of a call, if they are deepened: as many as 50 scopes return that
+are not. Each takes our own processor time, and memory for its terms."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScopeCandidates:
@@ -69,8 +73,9 @@ async def retrieve(
     """
     versions = {snapshot.analyzer_versions for snapshot in snapshots}
     queries = {each: analyze_query_for(each, request.query) for each in versions}
+    most = MAX_CANDIDATES // max(1, len(snapshots))
     found = await gather_all(
-        _retrieve_from(snapshot, request, queries[snapshot.analyzer_versions], vector) for snapshot in snapshots
+        _retrieve_from(snapshot, request, queries[snapshot.analyzer_versions], vector, most) for snapshot in snapshots
     )
     if request.base_id and not any(scope.base_visible for scope in found):
         raise ResourceUnavailableError
@@ -83,14 +88,16 @@ def _embed(query: str, embed: Callable[[str], Vectors]) -> Vectors:
 
 
 async def _retrieve_from(
-    snapshot: Snapshot, request: SearchRequest, query: AnalyzedQuery, vector: asyncio.Future[Vectors] | None
+    snapshot: Snapshot, request: SearchRequest, query: AnalyzedQuery, vector: asyncio.Future[Vectors] | None, most: int
 ) -> ScopeCandidates:
     if request.base_id and not await _is_visible(snapshot, request.base_id):
         # Not searched: an archived base, which still has passages, would cost more than one that does not exist.
         nothing = count_terms(CandidatePool((), 0, complete=True), query.terms)
         return ScopeCandidates(snapshot, query, nothing, (), await snapshot.archived_bases(), base_visible=False)
     (lexical, semantic), archived = await gather_pair(
-        gather_pair(_search_lexical(snapshot, request, query), _search_semantic(snapshot, request.base_id, vector)),
+        gather_pair(
+            _search_lexical(snapshot, request, query, most), _search_semantic(snapshot, request.base_id, vector, most)
+        ),
         snapshot.archived_bases(),
     )
     return ScopeCandidates(snapshot, query, lexical, semantic, archived, base_visible=True)
@@ -100,7 +107,7 @@ async def _is_visible(snapshot: Snapshot, base_id: str) -> bool:
     return await snapshot.has_published(base_id) and base_id not in await snapshot.archived_bases()
 
 
-async def _search_lexical(snapshot: Snapshot, request: SearchRequest, query: AnalyzedQuery) -> TermCounts:
+async def _search_lexical(snapshot: Snapshot, request: SearchRequest, query: AnalyzedQuery, most: int) -> TermCounts:
     if request.mode not in LEXICAL_MODES or not query.terms:
         return count_terms(CandidatePool((), 0, complete=True), query.terms)
     joined = " ".join(query.terms)
@@ -108,13 +115,13 @@ async def _search_lexical(snapshot: Snapshot, request: SearchRequest, query: Ana
     async def side(exclude: Sequence[str], limit: int) -> list[Retrieved]:
         return await snapshot.search_lexical(joined, request.base_id, exclude, limit)
 
-    passages, hits = await gather_pair(snapshot.count_passages(), _deepen(side))
+    passages, hits = await gather_pair(snapshot.count_passages(), _deepen(side, most))
     # Counted here, while the semantic side is still being searched.
     return count_terms(CandidatePool(hits, passages, complete=len(hits) < POOL_DEPTH), query.terms)
 
 
 async def _search_semantic(
-    snapshot: Snapshot, base_id: str, vector: asyncio.Future[Vectors] | None
+    snapshot: Snapshot, base_id: str, vector: asyncio.Future[Vectors] | None, most: int
 ) -> tuple[Retrieved, ...]:
     if vector is None:
         return ()
@@ -124,11 +131,11 @@ async def _search_semantic(
     async def side(exclude: Sequence[str], limit: int) -> list[Retrieved]:
         return await snapshot.search_semantic(embedded, base_id, exclude, limit)
 
-    return await _deepen(side)
+    return await _deepen(side, most)
 
 
-async def _deepen(side: Side) -> tuple[Retrieved, ...]:
-    """Search again, without the items already found, until there are enough items or no more passages."""
+async def _deepen(side: Side, most: int) -> tuple[Retrieved, ...]:
+    """Search again, without the items already found, until there are enough items, no more passages, or `most` hits."""
     hits: list[Retrieved] = []
     items: set[str] = set()
     depth = POOL_DEPTH
@@ -136,6 +143,6 @@ async def _deepen(side: Side) -> tuple[Retrieved, ...]:
         more = await side(sorted(items), depth)
         hits += more
         items.update(hit.item_id for hit in more)
-        if len(more) < depth or len(items) >= MAX_RESULTS:
+        if len(more) < depth or len(items) >= MAX_RESULTS or len(hits) >= most:
             return tuple(hits)
-        depth *= DEEPENING
+        depth = min(depth * DEEPENING, most - len(hits))
