@@ -8,16 +8,21 @@ renamed is not embedded again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
+from knowledge.search import words
 from knowledge.search.analysis import analyze_text, tokenize
 from knowledge.search.unreadable import Range, find_unreadable
 from publish_knowledge.passages import compounds
 from publish_knowledge.passages.path_words import is_digest, split_path
 from publish_knowledge.passages.splitting import SEPARATOR, Passage
 from publish_knowledge.passages.tables import list_headers
+
+Analyze = Callable[[str, str], list[str]]
+"""Terms of a text in a language."""
 
 _PATH_LANGUAGE: Final = "en"
 """Names of files are often English whatever the text is, so that they are stemmed in both languages."""
@@ -72,36 +77,46 @@ def _analyze(text: str, language: str) -> list[str]:
     return analyze_text(text, language)
 
 
+def _analyze_words(text: str, language: str) -> list[str]:
+    return words.analyze_text(text, language, compounds.split_compound if language == compounds.LANGUAGE else None)
+
+
 def _list_terms_of_text(title: str, language: str, _path: str, passages: Sequence[Passage]) -> list[str | None]:
     """Version 1: title, heading path and text."""
     readable = zip(passages, _list_readable_texts(passages), strict=True)
     return [None if text is None else build_indexed_terms(title, language, passage) for passage, text in readable]
 
 
-def _list_terms_with_context(title: str, language: str, path: str, passages: Sequence[Passage]) -> list[str | None]:
-    """Version 2: also the header row of a table and the words of the path; nothing of unreadable text."""
+def _list_terms_with_context(
+    analyze: Analyze, title: str, language: str, path: str, passages: Sequence[Passage]
+) -> list[str | None]:
+    """From version 2 on: also the header row of a table and the words of the path; nothing of unreadable text."""
     texts = list_embedded_texts(title, passages)
-    words = dict.fromkeys(_list_path_terms(path, language))
-    return [None if text is None else _add_terms(_analyze(text, language), words) for text in texts]
+    path_terms = dict.fromkeys(_list_path_terms(analyze, path, language))
+    return [None if text is None else _add_terms(analyze(text, language), path_terms) for text in texts]
 
 
-def _list_path_terms(path: str, language: str) -> Iterator[str]:
+def _list_path_terms(analyze: Analyze, path: str, language: str) -> Iterator[str]:
     for word in split_path(path):
         if is_digest(word):
             yield word
         else:
-            yield from _analyze(word, language)
-            yield from analyze_text(word, _PATH_LANGUAGE)
+            yield from analyze(word, language)
+            yield from analyze(word, _PATH_LANGUAGE)
 
 
-def _add_terms(terms: list[str], words: Iterable[str]) -> str:
+def _add_terms(terms: list[str], others: Iterable[str]) -> str:
     # A word that the passage has is not counted twice: the path should make an item found, not outweigh its text.
     known = frozenset(terms)
-    return " ".join([*terms, *(word for word in words if word not in known)])
+    return " ".join([*terms, *(term for term in others if term not in known)])
 
 
 _BUILDERS: Final[Mapping[int, Callable[[str, str, str, Sequence[Passage]], list[str | None]]]] = MappingProxyType(
-    {1: _list_terms_of_text, 2: _list_terms_with_context}
+    {
+        1: _list_terms_of_text,
+        2: partial(_list_terms_with_context, _analyze),
+        3: partial(_list_terms_with_context, _analyze_words),
+    }
 )
 """By version of the analyzer: terms from title, language, path and all passages of a revision."""
 

@@ -120,7 +120,7 @@ def analyze_text(text: str, language: str, split_compound: SplitCompound = lambd
     """
     languages = (language if language in STEMMERS else _FALLBACK,)
     terms = [term for token in tokenize(text) for term in _terms_with_parts(token, languages, split_compound)]
-    return _limit_growth(terms, MAX_TEXT_GROWTH * len(text) + _GROWTH_ALLOWANCE)
+    return limit_growth(terms, text)
 
 
 def analyze_query(query: str) -> AnalyzedQuery:
@@ -147,8 +147,9 @@ def token_terms(token: Token, languages: tuple[str, ...]) -> Iterable[str]:
     return _TEXT_WORDS[languages][token.text]
 
 
-def _limit_growth(terms: list[str], limit: int) -> list[str]:
-    """As many of the terms as have, joined by spaces, at most `limit` characters."""
+def limit_growth(terms: list[str], text: str) -> list[str]:
+    """As many of a text's terms as have, joined by spaces, at most `MAX_TEXT_GROWTH` times its characters."""
+    limit = MAX_TEXT_GROWTH * len(text) + _GROWTH_ALLOWANCE
     if sum(map(len, terms)) + len(terms) <= limit:
         return terms
     ends = accumulate(len(term) + 1 for term in terms)

@@ -8,6 +8,7 @@ before until `knowledge reindex` renews its terms. `docs/extend.md` says how to 
 |---|---|
 | 1 | title, heading path and text |
 | 2 | also the table's header row and the words of the path; none of unreadable text |
+| 3 | the same, of normalized text, with the parts of identifiers (`knowledge.search.words`) |
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from knowledge.search import words
 from knowledge.search.analysis import AnalyzedQuery, analyze_query, limit_query
 from knowledge.search.excerpts import Excerpt, extract_excerpt, extract_readable_excerpt
 
@@ -36,6 +38,7 @@ ANALYZERS: Final[Mapping[int, Analyzer]] = MappingProxyType(
     {
         1: Analyzer(analyze_query, extract_excerpt),
         2: Analyzer(analyze_query, extract_readable_excerpt),
+        3: Analyzer(words.analyze_query, words.extract_excerpt),
     }
 )
 """By version, ascending; `ANALYZER_VERSION` is the last, which new tables get."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from knowledge.search.analysis import STEMMERS, token_terms, tokenize
 from knowledge.search.unreadable import find_readable, find_unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from knowledge.search.analysis import Token
+    FindWords = Callable[[str], Sequence["FoundWord"]]
 
 EXCERPT_CHARS: Final = 600
 """Longest excerpt: enough to judge a hit, short enough that 50 of them fit into a model's context."""
@@ -30,6 +30,15 @@ class Excerpt:
     offset: int
 
 
+class FoundWord(NamedTuple):
+    """A word of a text, at its exact range, with the terms under which it is found."""
+
+    start: int
+    end: int
+    unspaced: bool
+    terms: Iterable[str]
+
+
 @dataclass(frozen=True, slots=True)
 class _Match:
     """A word of the text, and those terms of the query that it has."""
@@ -39,41 +48,50 @@ class _Match:
     terms: frozenset[str]
 
 
-def extract_excerpt(text: str, terms: frozenset[str], limit: int = EXCERPT_CHARS) -> Excerpt:
+def find_words(text: str) -> list[FoundWord]:
+    """The words of a text by the first analysis, in order."""
+    return [FoundWord(one.start, one.end, one.unspaced, token_terms(one, _LANGUAGES)) for one in tokenize(text)]
+
+
+def extract_excerpt(
+    text: str, terms: frozenset[str], limit: int = EXCERPT_CHARS, find: FindWords = find_words
+) -> Excerpt:
     """Choose the window of at most `limit` characters with the most distinct terms, earliest on a tie."""
     if len(text) <= limit:
         return _strip(text, 0, len(text))
-    words = list(tokenize(text))
+    words = find(text)
     start, end = _center(_find_matches(words, terms), len(text), limit)
     return _strip(text, *_move_off_words(words, start, end))
 
 
-def extract_readable_excerpt(text: str, terms: frozenset[str], limit: int = EXCERPT_CHARS) -> Excerpt:
+def extract_readable_excerpt(
+    text: str, terms: frozenset[str], limit: int = EXCERPT_CHARS, find: FindWords = find_words
+) -> Excerpt:
     """Choose as `extract_excerpt`, but show no unreadable run, and of a table whole rows; empty where nothing is read.
 
     Of several readable parts, the one with the most distinct terms is shown, the longest on a tie.
     """
     if not find_unreadable(text):
-        return _extract_rows(text, terms, limit) or extract_excerpt(text, terms, limit)
+        return _extract_rows(text, terms, limit, find) or extract_excerpt(text, terms, limit, find)
     parts = find_readable(text)
     if not parts:
         return Excerpt("", 0)
-    start, end = max(parts, key=lambda part: (_count_terms(text[slice(*part)], terms), part[1] - part[0]))
+    start, end = max(parts, key=lambda part: (_count_terms(text[slice(*part)], terms, find), part[1] - part[0]))
     own = text[start:end]
-    chosen = _extract_rows(own, terms, limit) or extract_excerpt(own, terms, limit)
+    chosen = _extract_rows(own, terms, limit, find) or extract_excerpt(own, terms, limit, find)
     return Excerpt(chosen.text, start + chosen.offset)
 
 
-def _count_terms(text: str, terms: frozenset[str]) -> int:
-    return len(frozenset().union(*(match.terms for match in _find_matches(list(tokenize(text)), terms))))
+def _count_terms(text: str, terms: frozenset[str], find: FindWords) -> int:
+    return len(frozenset().union(*(match.terms for match in _find_matches(find(text), terms))))
 
 
-def _extract_rows(text: str, terms: frozenset[str], limit: int) -> Excerpt | None:
+def _extract_rows(text: str, terms: frozenset[str], limit: int, find: FindWords) -> Excerpt | None:
     """The row of a table that has the most distinct terms, with whole rows around it; `None` where there is none."""
     rows = [match.span() for match in _LINE.finditer(text)]
     if len(text) <= limit or 2 * sum(_is_row(text[slice(*row)]) for row in rows) < len(rows):
         return None
-    counts = [_count_terms(text[slice(*row)], terms) if _is_row(text[slice(*row)]) else 0 for row in rows]
+    counts = [_count_terms(text[slice(*row)], terms, find) if _is_row(text[slice(*row)]) else 0 for row in rows]
     best = counts.index(max(counts))
     if not counts[best] or rows[best][1] - rows[best][0] > limit:
         return None
@@ -100,9 +118,12 @@ def _widen(rows: Sequence[tuple[int, int]], best: int, limit: int) -> tuple[int,
             last += 1
 
 
-def _find_matches(words: Sequence[Token], terms: frozenset[str]) -> list[_Match]:
-    found = ((word, token_terms(word, _LANGUAGES)) for word in words)
-    return [_Match(word.start, word.end, terms.intersection(its)) for word, its in found if not terms.isdisjoint(its)]
+def _find_matches(words: Sequence[FoundWord], terms: frozenset[str]) -> list[_Match]:
+    return [
+        _Match(word.start, word.end, terms.intersection(word.terms))
+        for word in words
+        if not terms.isdisjoint(word.terms)
+    ]
 
 
 def _center(matches: Sequence[_Match], length: int, limit: int) -> tuple[int, int]:
@@ -133,7 +154,7 @@ def _find_densest(matches: Sequence[_Match], limit: int) -> tuple[int, int]:
     return chosen
 
 
-def _move_off_words(words: Sequence[Token], start: int, end: int) -> tuple[int, int]:
+def _move_off_words(words: Sequence[FoundWord], start: int, end: int) -> tuple[int, int]:
     """Move both ends inwards to word boundaries; a word longer than the window is cut."""
     for word in words:
         if not word.unspaced and word.start < start < word.end:

@@ -46,7 +46,7 @@ META_CONTEXT: Final = "knowledge.embeds_context"
 """Metadata of the archive's `vector` column: "yes" where vectors are of passages with the header row of their table and
 without unreadable text. In older archives those of such passages are of other texts, and are not used again."""
 
-ANALYZER_VERSION: Final = 2
+ANALYZER_VERSION: Final = 3
 """The newest version of the analyzer; `knowledge.search.analyzers` says what each version is."""
 
 RowKind = Literal["passage", "head", "history", "base"]

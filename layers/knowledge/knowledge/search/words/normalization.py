@@ -1,0 +1,172 @@
+"""Normalization of a text before its words are cut, with the way back to the places of the original.
+
+Compatibility forms are replaced (NFKC), invisible characters are dropped, hyphens and apostrophes become one character
+each, and Markdown's escapes, character entities and simple inline tags are resolved. Case and accents are kept: they
+are folded word by word, after stemming.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+_INVISIBLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\U000e0000-\U000e0fff"
+)
+"""Soft hyphen, zero-width characters, direction marks, fillers, variation selectors and tags."""
+
+_HYPHENS: Final = "\u058a\u05be\u1400\u1806\u2010-\u2013\u2212\u2e17\u30a0\ufe58\ufe63\uff0d"
+"""All hyphens, the minus sign, and the dash of ranges; not the long dash, which stands between two clauses."""
+
+_APOSTROPHES: Final = "\u00b4\u02b9\u02bb\u02bc\u02c8\u02ee\u055a\u05f3\u07f4\u2018\u2019\u201b\u2032\uff07"
+
+_TAGS: Final = "b|big|bdi|code|del|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var|wbr"
+
+_MARKUP: Final = rf"""
+    \\(?P<escaped>[!-/:-@\[-`{{-~])
+  | &(?:[A-Za-z][A-Za-z0-9]{{1,31}}|\#[0-9]{{1,7}}|\#[xX][0-9A-Fa-f]{{1,6}});
+  | </?(?:{_TAGS})(?:\s[^<>]{{0,200}})?/?>
+  | (?<=[^\W\d_])(?P<broken>[-\u2010\u00ad])[ \t]*(?:\r\n|\n|\r)[ \t>]{{0,20}}(?=[^\W\d_])
+"""
+"""An escaped sign, an entity, an inline tag, or a hyphen at a line's end inside a word."""
+
+_MARKUP_SIGNS: Final = re.compile(r"[\\&<]|[-\u2010\u00ad][ \t]*[\r\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizedText:
+    """A normalized text, and where it comes from.
+
+    Its piece that begins at `starts[n]` stands for the original from `sources[n]` on, whose length is `length` as a
+    whole; a piece with `exact[n]` has the same length in both.
+    """
+
+    text: str
+    starts: tuple[int, ...]
+    sources: tuple[int, ...]
+    exact: tuple[bool, ...]
+    length: int
+
+    def find_source(self, start: int, end: int) -> tuple[int, int]:
+        """The range of the original that [start, end) of the normalized text comes from."""
+        return self._map(start, last=False), self._map(end - 1, last=True)
+
+    def _map(self, position: int, *, last: bool) -> int:
+        piece = bisect_right(self.starts, position) - 1
+        if self.exact[piece]:
+            return self.sources[piece] + position - self.starts[piece] + last
+        if not last:
+            return self.sources[piece]
+        return self.sources[piece + 1] if piece + 1 < len(self.sources) else self.length
+
+
+def normalize(text: str) -> str:
+    """The text with its characters and markup normalized; in time linear in its length."""
+    if _MARKUP_SIGNS.search(text):
+        text = _load_markup().sub(_resolve_markup, text)
+    if text.isascii():
+        return text
+    if _load_unusual().search(text):
+        text = _load_unusual().sub(_replace_unusual, text)
+    return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
+
+
+def normalize_with_sources(text: str) -> NormalizedText:
+    """The same text as `normalize` gives, with the places that its characters come from."""
+    parts: list[tuple[str, int, bool]] = []
+    for replaced, source, exact in _split_into_parts(text):
+        if replaced:
+            parts.append((replaced, source, exact))
+    starts, position = [], 0
+    for replaced, _, _ in parts:
+        starts.append(position)
+        position += len(replaced)
+    joined = "".join(replaced for replaced, _, _ in parts)
+    expected = normalize(text)
+    if joined != expected:
+        # Characters of two parts have composed: one part for all is coarse, but true.
+        return NormalizedText(expected, (0,), (0,), (len(expected) == len(text),), len(text))
+    return NormalizedText(
+        joined, tuple(starts), tuple(source for _, source, _ in parts), tuple(exact for *_, exact in parts), len(text)
+    )
+
+
+def _split_into_parts(text: str) -> Iterator[tuple[str, int, bool]]:
+    at = 0
+    for match in _load_parts().finditer(text):
+        if match.start() > at:
+            yield text[at : match.start()], at, True
+        if match["run"] is None:
+            yield normalize(_resolve_markup(match)), match.start(), False
+        else:
+            yield from _split_run(match["run"], match.start())
+        at = match.end()
+    if at < len(text):
+        yield text[at:], at, True
+
+
+def _split_run(run: str, source: int) -> Iterator[tuple[str, int, bool]]:
+    replaced = normalize(run)
+    if replaced == run:
+        yield run, source, True
+        return
+    clusters = [(match.group(), match.start()) for match in _load_cluster().finditer(run)]
+    parts = [(normalize(cluster), source + at, normalize(cluster) == cluster) for cluster, at in clusters]
+    if "".join(part for part, _, _ in parts) == replaced:
+        yield from parts
+    else:
+        yield replaced, source, False
+
+
+def _resolve_markup(match: re.Match[str]) -> str:
+    if match["escaped"] is not None:
+        return match["escaped"]
+    if match["broken"] is not None:
+        return "" if match["broken"] == "\u00ad" else "-"
+    found = match.group()
+    return html.unescape(found) if found[0] == "&" else ""
+
+
+def _replace_unusual(match: re.Match[str]) -> str:
+    if match["hyphen"] is not None:
+        return "-"
+    return "'" if match["apostrophe"] is not None else ""
+
+
+@cache
+def _load_markup() -> re.Pattern[str]:
+    return re.compile(_MARKUP, re.VERBOSE)
+
+
+@cache
+def _load_unusual() -> re.Pattern[str]:
+    return re.compile(f"(?P<hyphen>[{_HYPHENS}])|(?P<apostrophe>[{_APOSTROPHES}])|[{_INVISIBLE}]+")
+
+
+@cache
+def _load_parts() -> re.Pattern[str]:
+    # The character before a run beyond ASCII belongs to it: a mark may compose with it.
+    return re.compile(rf"{_MARKUP}|(?P<run>[\x00-\x7f]?[^\x00-\x7f]+)", re.VERBOSE)
+
+
+@cache
+def _load_cluster() -> re.Pattern[str]:
+    # A character with what may compose with it: marks, the vowels and final consonants of Hangul, voiced kana signs.
+    return re.compile(rf".[{list_marks()}\u1160-\u11ff\uff9e\uff9f]*", re.DOTALL)
+
+
+@cache
+def list_marks() -> str:
+    """All combining marks of Unicode that are not dropped, as ranges of a character class."""
+    marks = [code for code in range(0x300, 0x20000) if unicodedata.category(chr(code))[0] == "M"]
+    known = frozenset(marks)
+    first = [code for code in marks if code - 1 not in known]
+    last = [code for code in marks if code + 1 not in known]
+    return "".join(f"{chr(low)}-{chr(high)}" for low, high in zip(first, last, strict=True))
