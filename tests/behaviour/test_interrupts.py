@@ -59,13 +59,13 @@ class Command:
         output, messages = self.process.communicate(timeout=60)
         return self.process.returncode, output, messages, time.monotonic() - started
 
-    def wait_for(self, marker: str) -> None:
-        """Wait until the process writes a line to stderr."""
+    def wait_for(self, expected: str) -> None:
+        """Wait until the process writes exactly this line to stderr."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
-            if marker in line:
+            if line.rstrip("\n") == expected:
                 return
-        raise AssertionError(f"it ended without {marker}")
+        raise AssertionError(f"it ended without {expected!r}")
 
 
 def make_environment(folder: Path, where: Location) -> dict[str, str]:
@@ -174,7 +174,8 @@ def test_other_commands_interrupted_at_a_write_end_at_once_and_are_completed_by_
     assert asyncio.run(run_in_store(where, examine)) == ()
 
 
-BUSY: Final = "print('here', file=sys.stderr, flush=True); "
+REACHED: Final = "The step is reached."
+BUSY: Final = f"print('{REACHED}', file=sys.stderr, flush=True); "
 STEPS: Final = {
     "model in the main thread": "import hashlib, publish_knowledge.cli.session as s\n"
     f"def slow(p):\n    {BUSY}hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)\ns.describe_engine = slow",
@@ -197,7 +198,7 @@ def test_every_step_of_a_publish_ends_at_once(
     folder: Location, workplace: Path, reference: float, step: str, number: signal.Signals
 ) -> None:
     command = Command(workplace, folder, [*PUBLISH, "--json"], STEPS[step])
-    command.wait_for("here")
+    command.wait_for(REACHED)
     code, output, messages, seconds = command.interrupt(number)
     assert code == 128 + number
     assert "Error: Interrupted." in messages
@@ -210,7 +211,7 @@ def test_every_step_of_a_publish_ends_at_once(
 def test_a_command_that_is_still_loading_ends_at_once(folder: Location, workplace: Path, reference: float) -> None:
     setting = f"import publish_knowledge.cli.main as m\ndef slow(*_):\n    {BUSY}time.sleep(60)\nm.import_module = slow"
     command = Command(workplace, folder, PUBLISH, setting)
-    command.wait_for("here")
+    command.wait_for(REACHED)
     code, _, messages, seconds = command.interrupt()
     assert code == ExitCode.INTERRUPTED
     assert messages == "Error: Interrupted. The same command again goes on where this one stopped.\n"
@@ -227,7 +228,7 @@ def test_the_message_says_how_much_is_committed(folder: Location, workplace: Pat
         "p.publish_batch = slow"
     )
     command = Command(workplace, folder, PUBLISH, setting)
-    command.wait_for("here")
+    command.wait_for(REACHED)
     _, _, messages, _ = command.interrupt()
     assert "2 of 3 files are committed and kept." in messages
     assert asyncio.run(read_text(folder, SUPPORT, item(SUPPORT, "notes", "docs/1.md"))) is not None

@@ -111,7 +111,7 @@ def printed_by(knowledge: Callable[[], Knowledge], capfd: pytest.CaptureFixture[
 def test_no_word_of_a_query_an_answer_an_id_or_a_claim_is_left_anywhere(
     metered: Handler, log: StringIO, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    claims = {**CLAIMS, "teams": CANARY, "email": CANARY, "jti": CANARY}
+    claims = {**CLAIMS, "teams": f'["{CANARY}"]', "email": CANARY, "jti": CANARY}
     metered(rest_event(tool_call({"query": CANARY}), authorizer=claims), Context())
     metered(rest_event(tool_call({"knowledge_item_id": ITEM}), authorizer=claims), Context())
     metered(rest_event(tool_call({"knowledge_item_id": CANARY}), authorizer=claims), Context())

@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _build_parser().parse_args(arguments)
     if options.uri == SAMPLE_URI:
         ensure_sample(Path(SAMPLE_URI), options.embedding)
-    developer = Developer(options.owner, tuple(options.team if options.team is not None else [TEAM]))
-    for warning in check_dataset(options.uri, options.embedding, developer):
+    developer = Developer(options.owner or OWNER, tuple(options.team if options.team is not None else [TEAM]))
+    for warning in check_dataset(options.uri, options.embedding, _list_given_scopes(options)):
         print(make_visible(warning), file=sys.stderr)
     with (
         _load_handler(options.uri, options.embedding) as handler,
@@ -63,13 +63,18 @@ def _open_listener(handler: Handler, developer: Developer, port: int, payload: P
         raise SystemExit(f"Port {port} cannot be used: {error.strerror}. Choose another one with --port.") from None
 
 
-def check_dataset(uri: str, embedding: str, developer: Developer) -> list[str]:
-    """Return a warning for each owner and team unknown there. Ends the program where there is no dataset that fits.
+def _list_given_scopes(options: argparse.Namespace) -> list[Scope]:
+    """The owner and teams that the user has named; a default that does not exist is no mistake."""
+    owners = [Scope("owner", options.owner)] if options.owner else []
+    return [*owners, *(Scope("team", team) for team in options.team or ())]
+
+
+def check_dataset(uri: str, embedding: str, scopes: Sequence[Scope]) -> list[str]:
+    """Return a warning for each scope unknown there. Ends the program where there is no dataset that fits.
 
     The function itself tells no caller what is wrong with its dataset, so that it has to be said here.
     """
     model = provider(embedding)
-    scopes = [Scope("owner", developer.owner), *(Scope("team", team) for team in developer.teams)]
 
     async def look() -> list[str]:
         async with Store(uri, model.model, model.dimensions, storage_options_from(os.environ)) as store:
@@ -120,7 +125,7 @@ def _load_handler(uri: str, embedding: str) -> Handler:
 def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="local_gateway", description="Serve search_knowledge over HTTP on loopback.")
     parser.add_argument("--port", type=int, default=PORT, help="port on 127.0.0.1; 0 takes a free one (%(default)s)")
-    parser.add_argument("--owner", default=OWNER, help="the owner everybody is taken for (%(default)s)")
+    parser.add_argument("--owner", help=f"the owner everybody is taken for ({OWNER})")
     parser.add_argument("--team", action="append", help=f"a team of that owner; may be repeated ({TEAM})")
     parser.add_argument("--uri", default=SAMPLE_URI, help="dataset: a folder or s3://… (%(default)s)")
     parser.add_argument("--embedding", choices=(LOCAL, LOCAL_SMALL), default=LOCAL, help="model (%(default)s)")

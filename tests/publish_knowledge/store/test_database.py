@@ -177,7 +177,7 @@ def test_a_store_that_is_not_there_is_reported(s3_server: S3Server, place: str) 
 @pytest.mark.slow
 def test_a_folder_that_is_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(StorageUnavailableError, match="cannot be read or written"):
+    with pytest.raises(StorageUnavailableError, match="is a file, not a folder"):
         asyncio.run(put(Location(str(tmp_path / "file")), ANA, "notes", {"a.md": "Text."}))
 
 

@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from knowledge.search.words.folding import fold
@@ -184,12 +184,12 @@ def _split_word(word: str) -> list[str]:
     return [word] if len(parts) > _MOST_CHANGES else parts
 
 
-@cache
+@lru_cache(maxsize=2)
 def _load_words(*, ascii_only: bool) -> re.Pattern[str]:
     letters = "[A-Za-z0-9]" if ascii_only else rf"(?:[^\W_]|[{list_marks()}])"
     return re.compile(rf"(?P<connector>(?:(?!{letters}).)*)(?P<word>{letters}+)", re.DOTALL)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _load_parts() -> re.Pattern[str]:
     return re.compile(rf"\d+|(?:[^\W\d_]|[{list_marks()}])+")

@@ -13,7 +13,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 _INVISIBLE: Final = (
@@ -140,29 +140,29 @@ def _replace_unusual(match: re.Match[str]) -> str:
     return "'" if match["apostrophe"] is not None else ""
 
 
-@cache
+@lru_cache(maxsize=1)
 def _load_markup() -> re.Pattern[str]:
     return re.compile(_MARKUP, re.VERBOSE)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _load_unusual() -> re.Pattern[str]:
     return re.compile(f"(?P<hyphen>[{_HYPHENS}])|(?P<apostrophe>[{_APOSTROPHES}])|[{_INVISIBLE}]+")
 
 
-@cache
+@lru_cache(maxsize=1)
 def _load_parts() -> re.Pattern[str]:
     # The character before a run beyond ASCII belongs to it: a mark may compose with it.
     return re.compile(rf"{_MARKUP}|(?P<run>[\x00-\x7f]?[^\x00-\x7f]+)", re.VERBOSE)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _load_cluster() -> re.Pattern[str]:
     # A character with what may compose with it: marks, the vowels and final consonants of Hangul, voiced kana signs.
     return re.compile(rf".[{list_marks()}\u1160-\u11ff\uff9e\uff9f]*", re.DOTALL)
 
 
-@cache
+@lru_cache(maxsize=1)
 def list_marks() -> str:
     """All combining marks of Unicode that are not dropped, as ranges of a character class."""
     marks = [code for code in range(0x300, 0x20000) if unicodedata.category(chr(code))[0] == "M"]

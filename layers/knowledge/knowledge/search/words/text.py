@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Final
 
 from knowledge.search.analysis import SplitCompound, limit_growth
@@ -83,7 +83,7 @@ def list_pairs(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
 
 
-@cache
+@lru_cache(maxsize=len(STEMMERS) + 1)
 def _load_cache(languages: tuple[str, ...]) -> WordCache:
     return WordCache(partial(_list_word_terms, languages=languages))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from knowledge.search.words.normalization import list_marks
@@ -77,12 +77,12 @@ def _choose_alphabet(text: str) -> str:
     return "latin" if max(text) < _FIRST_MARK else "unicode"
 
 
-@cache
+@lru_cache(maxsize=1)
 def _load_unspaced() -> re.Pattern[str]:
     return re.compile(f"[{UNSPACED}]")
 
 
-@cache
+@lru_cache(maxsize=3)
 def _load_pattern(alphabet: str) -> re.Pattern[str]:
     unspaced = r"(?!)"
     if alphabet == "ascii":
