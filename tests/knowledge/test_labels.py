@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from knowledge.labels import make_visible
+from knowledge.labels import make_lines_visible, make_visible
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,10 @@ def test_controls_are_shown_as_escapes(label: str, shown: str) -> None:
 )
 def test_what_people_write_stays_as_it_is(label: str) -> None:
     assert make_visible(label) == label
+
+
+def test_line_ends_and_tabs_of_a_text_stay() -> None:
+    assert make_lines_visible("a\x1b\r\n\tb\rc\n\n") == "a\\x1b\n\tb\\rc\n\n"
 
 
 def test_no_control_separator_or_surrogate_of_unicode_is_left() -> None:

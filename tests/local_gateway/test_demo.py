@@ -53,6 +53,11 @@ def test_what_is_compared_is_named() -> None:
         require_equal("the answer", 1, 2)
 
 
+def test_a_line_shows_the_controls_of_titles_and_excerpts(capsys: pytest.CaptureFixture[str]) -> None:
+    demo.print_line("\nfound: a\x1b[31mb\x9b\u202e")
+    assert capsys.readouterr().out == "\nfound: a\\x1b[31mb\\x9b\\u202e\n"
+
+
 def test_an_existing_folder_is_not_published_into(tmp_path: Path) -> None:
     lines: list[str] = []
     assert demo.main(["--uri", str(tmp_path)], report=lines.append) == 1

@@ -31,6 +31,14 @@ def test_the_command_that_is_printed_works(front: Front) -> None:
     assert "teams: none" in format_greeting(front.url, Developer("ana"))
 
 
+def test_the_greeting_shows_the_controls_of_owner_and_teams() -> None:
+    text = format_greeting("http://127.0.0.1:1/mcp", Developer("a\x1b[31mna", ("two\nlines", "left\u202e")))
+    assert text.splitlines()[0].endswith(
+        r"everybody being a\x1b[31mna (teams: two\nlines, left\u202e). Ctrl-C stops it. Try:"
+    )
+    assert "\x1b" not in text
+
+
 @pytest.mark.slow
 def test_the_command_serves_until_it_is_interrupted(dataset: str) -> None:
     command = [sys.executable, "-m", "local_gateway", "--port", "0", "--uri", dataset, "--embedding", "local-small"]

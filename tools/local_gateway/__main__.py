@@ -91,10 +91,10 @@ def ensure_sample(folder: Path, embedding: str, examples: Path = EXAMPLES) -> No
     """Publish the sample base into a folder, unless the folder exists. An interrupted attempt starts again."""
     if folder.exists():
         return
-    print(f"Publishing the sample base of examples/ into {folder} …", flush=True)
+    print(make_visible(f"Publishing the sample base of examples/ into {folder} …"), flush=True)
     begun = folder.with_name(f"{folder.name}.begun")
     shutil.rmtree(begun, ignore_errors=True)
-    sample = Sample(str(begun), embedding, examples, report=lambda line: print(f"  {line}", flush=True))
+    sample = Sample(str(begun), embedding, examples, report=lambda line: print(make_visible(f"  {line}"), flush=True))
     sample.publish()
     sample.revise()
     begun.rename(folder)
@@ -104,9 +104,9 @@ def format_greeting(url: str, developer: Developer) -> str:
     """Return the tool's address, the identity of every caller, and a command to try it with."""
     call = {"name": NAME, "arguments": {"query": QUERY}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    teams = ", ".join(developer.teams) or "none"
+    who = make_visible(f"{developer.owner} (teams: {', '.join(developer.teams) or 'none'})")
     return (
-        f"{NAME} at {url}, everybody being {developer.owner} (teams: {teams}). Ctrl-C stops it. Try:\n\n"
+        f"{NAME} at {url}, everybody being {who}. Ctrl-C stops it. Try:\n\n"
         f"  curl -s {url} -H 'Content-Type: application/json' -d \\\n"
         f"    '{json.dumps(message)}'\n"
     )

@@ -22,6 +22,7 @@ from aws_lambda_powertools import Logger
 
 from knowledge.embedding.providers import LOCAL, LOCAL_SMALL
 from knowledge.errors import ERROR
+from knowledge.labels import make_lines_visible
 from knowledge.results import READ_TYPE, SEARCH_TYPE
 from local_gateway.events import Developer, Payload, Request, build_event
 from local_gateway.front import PATH
@@ -77,8 +78,8 @@ class Caller:
 
 
 def print_line(line: str) -> None:
-    """Print a line at once, even where standard output is a pipe."""
-    print(line, flush=True)
+    """Print a line at once, even where standard output is a pipe, its control characters as escapes."""
+    print(make_lines_visible(line), flush=True)
 
 
 def main(arguments: Sequence[str] | None = None, report: Report = print_line) -> int:

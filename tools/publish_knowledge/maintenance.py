@@ -1,12 +1,14 @@
-"""Maintain tables: compact small fragments, update indexes, index vectors, remove old versions."""
+"""Maintain tables: compact small fragments, update indexes, index vectors, remove old versions, renew terms."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from knowledge.errors import KnowledgeError
 from knowledge.scopes import Scope
-from knowledge.store.schema import PASSAGE
+from knowledge.store.faults import MissingTableError
+from knowledge.store.schema import ANALYZER_VERSION, PASSAGE, format_analyzer_versions
 from publish_knowledge.publishing.terms import ReindexReport, reindex_scope
 from publish_knowledge.store import marker
 from publish_knowledge.store.scope_tables import ScopeTables, find_scopes, open_scope
@@ -30,6 +32,22 @@ class OptimizeReport:
     scope: str
     fragments: int
     unindexed_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedTerms:
+    """A scope whose search terms are not all of the newest analyzer: their versions, and the newest one."""
+
+    scope: str
+    analyzer: str
+    newest: str
+
+    def __str__(self) -> str:
+        """Say it in a sentence, with the remedy."""
+        return (
+            f"{self.scope}: its search terms are of analyzer {self.analyzer}, the newest is {self.newest}. Searches "
+            "work as before; `knowledge reindex` renews the terms without embedding."
+        )
 
 
 async def optimize_dataset(store: Store, scope: Scope | None = None) -> tuple[OptimizeReport, ...]:
@@ -58,6 +76,32 @@ async def reindex_dataset(store: Store, scope: Scope | None = None) -> tuple[Rei
                 # Renewed terms are outside the index until it is updated, and every query scans them.
                 await tables.current.optimize()
     return tuple(reports)
+
+
+async def find_outdated_terms(store: Store, scope: Scope | None = None) -> tuple[OutdatedTerms, ...]:
+    """Find the scopes that `reindex_dataset` would renew, or whether one is among them.
+
+    What cannot be opened is left out: something else is wrong with it, which `doctor` or the command itself reports.
+    """
+    try:
+        await marker.require_dataset(store)
+    except KnowledgeError:
+        return ()
+    scopes = [scope] if scope else (await find_scopes(store)).scopes
+    found = [await _compare_terms(store, one) for one in scopes]
+    return tuple(one for one in found if one)
+
+
+async def _compare_terms(store: Store, scope: Scope) -> OutdatedTerms | None:
+    try:
+        tables = await open_scope(store, scope)
+        versions = await tables.read_analyzer_versions() if tables else ()
+    except (KnowledgeError, MissingTableError):
+        return None
+    newest = (ANALYZER_VERSION,)
+    if versions in {(), newest}:
+        return None
+    return OutdatedTerms(scope.name, format_analyzer_versions(versions), format_analyzer_versions(newest))
 
 
 async def optimize_if_needed(tables: ScopeTables) -> None:

@@ -22,5 +22,10 @@ def make_visible(text: str) -> str:
     return _CONTROLS.sub(_escape, text)
 
 
+def make_lines_visible(text: str) -> str:
+    """Show the controls of each line; line ends and tabs stay."""
+    return re.sub(r"[^\n\t]+", lambda part: make_visible(part.group()), text.replace("\r\n", "\n"))
+
+
 def _escape(match: re.Match[str]) -> str:
     return match.group().encode("unicode_escape").decode("ascii")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,14 @@ def test_a_usage_error_shows_the_controls_of_what_was_given(
     workspace: Workspace, arguments: list[str], message: str
 ) -> None:
     assert_usage_error(workspace, arguments, message)
+
+
+def test_messages_of_libraries_show_their_controls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    assert CliRunner().invoke(knowledge, ["list"]).exit_code == ExitCode.USAGE
+    (handler,) = logging.getLogger().handlers
+    record = logging.makeLogRecord({"msg": "no %s\n\tat all", "args": ("a\x1b[31mb\u202e",)})
+    assert handler.format(record) == "no a\\x1b[31mb\\u202e\n\tat all"
 
 
 @pytest.mark.parametrize(

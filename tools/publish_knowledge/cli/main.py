@@ -16,10 +16,10 @@ from platformdirs import user_cache_path
 
 from knowledge.embedding.base import EmbeddingUnavailableError
 from knowledge.errors import KnowledgeError
-from knowledge.labels import make_visible
+from knowledge.labels import make_lines_visible, make_visible
 from publish_knowledge.cli.interrupts import exit_at_signals
 from publish_knowledge.cli.options import format_example
-from publish_knowledge.cli.output import ExitCode, find_exit_code, make_lines_visible
+from publish_knowledge.cli.output import ExitCode, find_exit_code
 from publish_knowledge.cli.session import Session
 from publish_knowledge.embedding.embedder import EmbeddingError
 
@@ -96,6 +96,13 @@ class KnowledgeGroup(click.Group):
         raise click.exceptions.Exit(int(code)) from error
 
 
+class _LabelFormatter(logging.Formatter):
+    """Messages of libraries may hold file names too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return make_lines_visible(super().format(record))
+
+
 @contextmanager
 def _visible_usage_errors() -> Iterator[None]:
     """Click quotes arguments in its messages as they were given."""
@@ -122,7 +129,9 @@ def _find_reason(error: KnowledgeError) -> str:
 @click.pass_context
 def knowledge(ctx: click.Context, *, debug: bool) -> None:
     """Publish Markdown and plain text as searchable knowledge, and maintain it."""
-    logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, format="%(message)s")
+    messages = logging.StreamHandler()
+    messages.setFormatter(_LabelFormatter("%(message)s"))
+    logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[messages])
     ctx.obj = ctx.obj or create_session()
 
 

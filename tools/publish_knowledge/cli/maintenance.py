@@ -16,7 +16,7 @@ from publish_knowledge.cli.items import distinguish_unknown_ids
 from publish_knowledge.cli.options import finish, format_example, one_scope, optional_scope, target_options
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.cli.session import Target
-from publish_knowledge.maintenance import optimize_dataset, reindex_dataset
+from publish_knowledge.maintenance import find_outdated_terms, optimize_dataset, reindex_dataset
 from publish_knowledge.publishing.lifecycle import purge_scope
 from publish_knowledge.publishing.terms import ReindexReport
 from publish_knowledge.verification import examine_deeply
@@ -35,15 +35,21 @@ def doctor(target: Target, *, repair: bool, deep: bool) -> None:
     """Find faults in a dataset.
 
     Examines the marker, schema, model, indexes, orphaned rows and tables without their counterpart.
-    Ends with exit code 1 if faults are left.
+    Ends with exit code 1 if faults are left. Search terms of an older analyzer are no fault: they are named beside.
     """
     findings = target.run(examiner.repair) if repair else ()
     if deep or not repair:
         findings = target.run(examine_deeply if deep else examiner.examine)
-    document = {"type": "knowledge_doctor", "repaired": repair, "findings": [asdict(found) for found in findings]}
+    outdated = target.run(find_outdated_terms)
+    document = {
+        "type": "knowledge_doctor",
+        "repaired": repair,
+        "findings": [asdict(found) for found in findings],
+        "outdated_terms": [asdict(one) for one in outdated],
+    }
     hint = {True: "  --repair corrects it.", False: ""}
     lines = [f"{found.code}  {found.where}: {found.detail}{hint[found.repairable]}" for found in findings]
-    target.session.output.result(document, lines or ["No faults found."])
+    target.session.output.result(document, [*(lines or ["No faults found."]), *map(str, outdated)])
     finish(ExitCode.PROBLEMS if findings else ExitCode.OK)
 
 

@@ -7,7 +7,6 @@ no title, file name or message of a library changes the terminal or breaks a tab
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from knowledge.errors import (
     ResourceUnavailableError,
     StorageUnavailableError,
 )
-from knowledge.labels import make_visible
+from knowledge.labels import make_lines_visible, make_visible
 from publish_knowledge.cli.progress import show_progress
 
 ERROR_TYPE: Final = "knowledge_error"
@@ -120,11 +119,6 @@ class Output:
     def _record(self, stage: str, done: int, total: int) -> None:
         if stage == "publish":
             self.committed = done, total
-
-
-def make_lines_visible(text: str) -> str:
-    """Show the controls of each line; line ends and tabs stay."""
-    return re.sub(r"[^\n\t]+", lambda part: make_visible(part.group()), text.replace("\r\n", "\n"))
 
 
 def _print(text: str, *, end: str = "\n", err: bool = False) -> None:

@@ -15,6 +15,7 @@ from publish_knowledge.cli.options import base_option, finish, format_example, o
 from publish_knowledge.cli.output import ExitCode
 from publish_knowledge.cli.passed_over import format_passed_over, summarize_passed_over
 from publish_knowledge.cli.session import Target
+from publish_knowledge.maintenance import find_outdated_terms
 from publish_knowledge.publishing.known_names import (
     find_similar,
     find_unknown_scopes,
@@ -173,7 +174,8 @@ async def _run(target: Target, options: PublishOptions, loaded: LoadedFiles, *, 
             partial(progress, "embed"), cached=cache, on_load=partial(progress, "load", 0, 0)
         )
         async with target.create_store() as store:
-            for sentence in await _announce_new_names(store, options):
+            announced = await _announce_new_names(store, options)
+            for sentence in (*announced, *map(str, await find_outdated_terms(store, options.scope))):
                 target.session.output.note(sentence)
             return await publish_documents(store, options, loaded.documents, embedder=embedder, on_progress=progress)
 
