@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from textwrap import dedent
 from typing import Final
 
 from tests.architecture.source import ROOT, shipped_files, tracked_texts
@@ -50,8 +51,8 @@ class Page:
         return [text for name, text in _FENCE.findall(self.text) if name == language]
 
     def commands(self) -> list[str]:
-        """Command lines of the console blocks, continued lines joined."""
-        lines = re.sub(r"\\\n", "", "".join(self.blocks("console")))
+        """Command lines of the console blocks, those in lists too, continued lines joined."""
+        lines = re.sub(r"\\\n", "", "".join(map(dedent, self.blocks("console"))))
         return [command.strip() for command in re.split(r"\n(?=\S)", lines) if command.strip()]
 
     def table(self, heading: str) -> list[list[str]]:

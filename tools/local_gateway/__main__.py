@@ -30,7 +30,7 @@ from search_knowledge.settings import Settings
 from search_knowledge.switch import ON
 from search_knowledge.tool_definition import NAME
 
-SAMPLE_URI: Final = ".data/sample"
+SAMPLE_URI: Final = "./dataset"
 PORT: Final = 8765
 OWNER: Final = "ana"
 TEAM: Final = "support"
