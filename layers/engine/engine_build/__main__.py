@@ -23,7 +23,7 @@ HERE: Final = Path(__file__).resolve().parent.parent
 PYTHON: Final = "3.13"
 """The function's Python version; only the same version compiles its bytecode."""
 WHEELS: Final = {"x86_64": "x86_64", "arm64": "aarch64"}
-PLATFORMS: Final = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
+PLATFORMS: Final = ("manylinux_2_28", "manylinux_2_24", "manylinux_2_17", "manylinux2014")
 """Platform tags that run on Amazon Linux 2023, whose C library is 2.34."""
 OWN_MODULES: Final = ("lazy_imports.py", "native_loader.py")
 

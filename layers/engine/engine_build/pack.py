@@ -50,6 +50,7 @@ PACKS: Final = (
     Pack("numpy._core._multiarray_umath", "numpy/_core/_multiarray_umath.*.so", ("numpy.libs/*.so*",)),
     Pack("pyarrow.lib", "pyarrow/lib.cpython-*.so", ("pyarrow/lib*.so.*",)),
     Pack("lancedb._lancedb", "lancedb/_lancedb.abi3.so"),
+    Pack("obstore._obstore", "obstore/_obstore.abi3.so", ahead=False),
     Pack("cryptography.hazmat.bindings._rust", "cryptography/hazmat/bindings/_rust.abi3.so", ahead=False),
 )
 """In the order in which a start needs them."""

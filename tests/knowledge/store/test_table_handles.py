@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,9 +15,10 @@ from knowledge.scopes import Scope
 from knowledge.store import table_handles
 from knowledge.store.faults import MissingTableError
 from knowledge.store.schema import MARKER_TABLE
-from knowledge.store.table_handles import TableHandles
+from knowledge.store.table_handles import OpenTable, TableHandles
 from local_s3.moto_server import S3Server
-from tests.support.datasets import ANA, BEN, Location, embedding, put
+from publish_knowledge.publishing.lifecycle import purge_scope
+from tests.support.datasets import ANA, BEN, Location, embedding, put, run_in_store
 from tests.support.reading import open_handles
 
 pytestmark = pytest.mark.anyio
@@ -117,3 +122,84 @@ async def test_after_closing_everything_is_opened_again(folder: Location) -> Non
     handles.close()
     assert await handles.open_current(ANA, searching=False) is not first
     assert await handles.connect() is not connection
+
+
+async def open_twice(handles: TableHandles, scope: Scope) -> list[OpenTable | None]:
+    """Open a scope in a first call and in a second one, after which the marker's version is known."""
+    return [await handles.open_current(scope, searching=False) for _ in range(2)]
+
+
+async def count_by_method(server: S3Server, work: Callable[[], Awaitable[object]]) -> dict[str, int]:
+    with server.record_requests() as requests:
+        await work()
+    return Counter("LIST" if request.query.startswith("list-type") else request.method for request in requests)
+
+
+async def test_an_unchanged_scope_is_asked_for_by_head_and_keeps_its_handle(
+    s3_server: S3Server, bucket: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(bucket, ANA, "notes", {"a.md": "Text."})
+    monkeypatch.setattr(table_handles, "REFRESH_SECONDS", 0.0)
+    handles = open_handles(bucket)
+    first = (await open_twice(handles, ANA))[1]
+    found = []
+
+    async def look() -> None:
+        found.append(await handles.open_current(ANA, searching=True))
+
+    assert await count_by_method(s3_server, look) == {"HEAD": 2}
+    assert found == [first]
+    await put(bucket, ANA, "notes", {"a.md": "Another text."})
+    await look()
+    assert found[1] is not first
+
+
+async def test_a_scope_without_tables_is_known_by_the_marker_until_it_is_created_and_after_it_is_purged(
+    s3_server: S3Server, bucket: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(bucket, ANA, "notes", {"a.md": "Text."})
+    monkeypatch.setattr(table_handles, "REFRESH_SECONDS", 0.0)
+    handles = open_handles(bucket)
+    assert await open_twice(handles, BEN) == [None, None]
+    assert await count_by_method(s3_server, lambda: handles.open_current(BEN, searching=False)) == {"HEAD": 1}
+    await put(bucket, BEN, "notes", {"a.md": "Text."})
+    for _ in range(9):
+        await put(bucket, BEN, "notes", {"a.md": f"Text {_}."})
+    before = (await open_twice(handles, BEN))[1]
+    assert before is not None
+    await run_in_store(bucket, purge_scope, BEN)
+    assert await handles.open_current(BEN, searching=False) is None
+    # The new table's versions begin at 1 again.
+    await put(bucket, BEN, "notes", {"b.md": "Text."})
+    after = await handles.open_current(BEN, searching=False)
+    assert after is not None
+    assert after.version < before.version
+
+
+async def test_after_a_minute_by_either_clock_tables_are_opened_again(
+    s3_server: S3Server, bucket: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(bucket, ANA, "notes", {"a.md": "Text."})
+    monkeypatch.setattr(table_handles, "REFRESH_SECONDS", 0.0)
+    for name, step in (("monotonic", 61.0), ("time", 61.0), ("time", -1.0)):
+        handles = open_handles(bucket)
+        await open_twice(handles, ANA)
+        clock = getattr(time, name)
+        monkeypatch.setattr(time, name, lambda clock=clock, step=step: clock() + step)
+        counts = await count_by_method(s3_server, partial(handles.open_current, ANA, searching=False))
+        assert counts["LIST"] == 1, name
+        monkeypatch.setattr(time, name, clock)
+
+
+async def test_where_a_missing_object_is_refused_tables_are_opened_again(
+    s3_server: S3Server, bucket: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(bucket, ANA, "notes", {"a.md": "Text."})
+    monkeypatch.setattr(table_handles, "REFRESH_SECONDS", 0.0)
+    handles = open_handles(bucket)
+    await open_twice(handles, ANA)
+    with s3_server.hook_requests(lambda method, _path: 403 if method == "HEAD" else None):
+        await put(bucket, ANA, "notes", {"a.md": "Another text."})
+        table = await handles.open_current(ANA, searching=False)
+    assert table is not None
+    assert table.version == await table.handle.version()

@@ -72,6 +72,13 @@ async def ensure_dataset(store: Store) -> None:
         check_schema(store, await table.schema())
 
 
+async def announce_scope(store: Store) -> None:
+    """Commit a version of the marker: readers that know a scope to have no tables look for them again."""
+    table = await store.open_table(MARKER_TABLE)
+    if table is not None:
+        await table.commit_nothing()
+
+
 def check_schema(store: Store, schema: pa.Schema) -> None:
     """Raise `DatasetMismatchError` where a table was written for another schema version or embedding model."""
     metadata = read_metadata(schema)

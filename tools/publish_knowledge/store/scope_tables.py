@@ -298,6 +298,9 @@ async def ensure_scope(store: Store, scope: Scope) -> ScopeTables:
     revisions = await _ensure_table(store, guard, scope.revisions_table, archive, REVISIONS_INDEXES)
     visible = current_schema(scope, store.model, store.dimensions)
     current = await _ensure_table(store, guard, scope.current_table, visible, CURRENT_INDEXES)
+    if not (await current.read_health()).rows:
+        # Before the first row, so that a publisher that is killed between the two has committed nothing to be seen.
+        await marker.announce_scope(store)
     return _build_tables(store, scope, current, revisions, await revisions.schema())
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "col",
     "connect",
     "fetch_rows",
+    "find_probed_version",
     "lit",
     "read_noted_version",
     "stream_batches",
@@ -130,6 +131,11 @@ def _return_freed_memory() -> None:
     if set_parameter is not None:
         for number, value in _MALLOC_PARAMETERS.values():
             set_parameter(number, value)
+
+
+async def find_probed_version(table: AsyncTable) -> int:
+    """The number of a handle's version; 0 where manifests have names of an old form, which tell no later version."""
+    return await table.version() if await table.uses_v2_manifest_paths() else 0
 
 
 def read_noted_version(table: Path) -> int:

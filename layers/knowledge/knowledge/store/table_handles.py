@@ -1,7 +1,10 @@
 """Handles of a dataset's tables, each checked to belong to the dataset and to its scope.
 
-A handle never follows new versions by itself, so a handle *is* a snapshot. After `REFRESH_SECONDS` the next call opens
-a new one; calls in progress keep theirs.
+A handle never follows new versions by itself, so a handle *is* a snapshot. After `REFRESH_SECONDS` the next call asks
+whether there is a later version, and opens a new handle if so; calls in progress keep theirs.
+
+The question is one HEAD for each table and one for the marker, whose versions tell of scopes that were created or
+purged: a table that is dropped and created again starts at its first version. After `LIST_SECONDS` all is opened again.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from cachetools import LRUCache
 from knowledge.errors import DatasetMismatchError, StorageUnavailableError
 from knowledge.store.concurrency import ByteLimiter, gather_pair
 from knowledge.store.faults import MissingTableError, storage_faults
-from knowledge.store.lance import connect
+from knowledge.store.lance import connect, find_probed_version
 from knowledge.store.options import can_connect, is_local, normalize_uri
 from knowledge.store.schema import (
     ANALYZER_VERSION,
@@ -28,6 +31,7 @@ from knowledge.store.schema import (
     read_analyzer_versions,
     read_metadata,
 )
+from knowledge.store.version_probe import VersionProbe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,11 +43,32 @@ if TYPE_CHECKING:
 REFRESH_SECONDS: Final = 3.0
 """Age at which a handle is replaced: with the time of a call well below the 5 s promised for a publish."""
 
+LIST_SECONDS: Final = 60.0
+"""Age at which a handle is replaced without asking: bounds what a HEAD does not notice, such as a removed dataset."""
+
 MAX_HANDLES: Final = 256
 """Handles kept: both tables of the most scopes that one call may span, twice over."""
 
 VECTOR_BYTES: Final = 48 * 1024 * 1024
 """Vectors that searches in parallel may hold, of scopes that are not cached: as many as keep two processors busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A time by two clocks: one stands still in a process that sleeps, the other may be set."""
+
+    monotonic: float
+    wall: float
+
+    @classmethod
+    def now(cls) -> Moment:
+        """The present."""
+        return cls(time.monotonic(), time.time())
+
+    def is_past(self, seconds: float) -> bool:
+        """Whether more time has passed by either clock, or the clock was set back."""
+        now = self.now()
+        return now.monotonic - self.monotonic > seconds or not 0 <= now.wall - self.wall <= seconds
 
 
 @dataclass(slots=True)
@@ -63,10 +88,12 @@ class VersionFacts:
 class OpenTable:
     """A handle with the facts about its version.
 
-    `loader` is a handle for loading indexes, if one was opened beside. `analyzer_versions` are those of its terms.
+    `version` is its number, 0 if a later one cannot be asked for. `loader` is a handle for loading indexes, if one was
+    opened beside. `analyzer_versions` are those of its terms.
     """
 
     handle: AsyncTable
+    version: int = 0
     loader: AsyncTable | None = None
     analyzer_versions: tuple[int, ...] = ()
     facts: VersionFacts = field(default_factory=VersionFacts)
@@ -77,7 +104,20 @@ class _Opened:
     """The outcome of opening a table; `None` means that the dataset does not have it."""
 
     table: OpenTable | None
-    at: float
+    opened: Moment
+    marker: int
+    """The marker's version before it was opened; 0 if that was not known."""
+    confirmed: float
+    """Monotonic time at which this was known to be the latest version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """The latest version of the dataset's marker, and when it was opened and last known to be the latest."""
+
+    version: int
+    opened: Moment
+    confirmed: float
 
 
 class TableHandles:
@@ -90,7 +130,10 @@ class TableHandles:
         self._options = {} if is_local(self._uri) else dict(storage_options or {})
         self.vector_limiter = ByteLimiter(VECTOR_BYTES)
         self._connection: Connection | None = None
+        self._probe = VersionProbe(self._uri, self._options)
         self._opened: LRUCache[str, _Opened] = LRUCache(MAX_HANDLES)
+        self._marker: Marker | None = None
+        self._marker_lock = asyncio.Lock()
         self.had_fault = False
         """Whether a fault was passed over, as that of loading an index ahead: the connection may be unusable."""
 
@@ -113,15 +156,24 @@ class TableHandles:
     def clear(self) -> None:
         """Drop all handles."""
         self._opened.clear()
+        self._marker = None
 
-    async def check_marker(self) -> None:
-        """Raise `StorageUnavailableError` without a marker, `DatasetMismatchError` for another model or schema."""
+    async def check_marker(self) -> Marker:
+        """Open the marker.
+
+        Raises `StorageUnavailableError` without one, `DatasetMismatchError` for another model or schema.
+        """
+        opened = Moment.now()
         try:
             with storage_faults():
-                schema = await (await (await self.connect()).open_table(MARKER_TABLE)).schema()
+                table = await (await self.connect()).open_table(MARKER_TABLE)
+                schema = await table.schema()
+                version = await table.version()
         except MissingTableError as error:
             raise StorageUnavailableError from error
         self._check_metadata(read_metadata(schema))
+        self._marker = Marker(version, opened, opened.monotonic)
+        return self._marker
 
     async def open_current(self, scope: Scope, *, searching: bool) -> OpenTable | None:
         """The scope's `current` table; `None` where the dataset has none.
@@ -142,12 +194,51 @@ class TableHandles:
             return await (await self.connect()).open_table(name, whole_files=True)
 
     async def _open(self, scope: Scope, name: str, *, with_loader: bool) -> OpenTable | None:
-        opened = self._opened.get(name)
-        if opened is None or time.monotonic() - opened.at > REFRESH_SECONDS:
-            at = time.monotonic()
-            table = await self._open_table(scope, name, with_loader=with_loader and opened is None)
-            opened = self._opened[name] = _Opened(table, at)
-        return opened.table
+        known = self._opened.get(name)
+        if known is None or time.monotonic() - known.confirmed > REFRESH_SECONDS:
+            confirmed = await self._confirm(name, known) if known else None
+            known = self._opened[name] = confirmed or await self._reopen(
+                scope, name, with_loader=with_loader and known is None
+            )
+        return known.table
+
+    async def _reopen(self, scope: Scope, name: str, *, with_loader: bool) -> _Opened:
+        # Noted before: what is created or purged after this version of the marker is not missed.
+        opened, marker = Moment.now(), self._marker.version if self._marker else 0
+        table = await self._open_table(scope, name, with_loader=with_loader)
+        return _Opened(table, opened, marker, opened.monotonic)
+
+    async def _confirm(self, name: str, known: _Opened) -> _Opened | None:
+        """The same handle, if its version is still the latest one; `None` if that is not certain."""
+        if known.opened.is_past(LIST_SECONDS) or not self._probe.is_possible:
+            return None
+        if not known.marker:
+            # Of a first call, in which the marker is opened beside the tables.
+            await self._confirm_marker()
+            return None
+        asked = time.monotonic()
+        marker, is_latest = await gather_pair(self._confirm_marker(), self._is_latest(name, known.table))
+        if not is_latest or marker.version != known.marker:
+            return None
+        return replace(known, confirmed=min(asked, marker.confirmed))
+
+    async def _is_latest(self, name: str, table: OpenTable | None) -> bool:
+        # The marker tells of a table that is created.
+        return table is None or (table.version > 0 and await self._probe.is_latest(name, table.version))
+
+    async def _confirm_marker(self) -> Marker:
+        """The marker's latest version, asked for by one of the calls in progress for all of them."""
+        async with self._marker_lock:
+            marker, asked = self._marker, time.monotonic()
+            if marker is not None and asked - marker.confirmed <= REFRESH_SECONDS:
+                return marker
+            if marker is None or not await self._is_latest_marker(marker):
+                return await self.check_marker()
+            self._marker = replace(marker, confirmed=asked)
+            return self._marker
+
+    async def _is_latest_marker(self, marker: Marker) -> bool:
+        return not marker.opened.is_past(LIST_SECONDS) and await self._probe.is_latest(MARKER_TABLE, marker.version)
 
     async def _open_table(self, scope: Scope, name: str, *, with_loader: bool) -> OpenTable | None:
         if not with_loader:
@@ -161,6 +252,7 @@ class TableHandles:
             with storage_faults():
                 table = await (await self.connect()).open_table(name)
                 schema = await table.schema()
+                version = await find_probed_version(table)
         except MissingTableError:
             # A deleted or moved dataset has no tables either, and must not count as a scope without knowledge.
             await self.check_marker()
@@ -169,7 +261,7 @@ class TableHandles:
         self._check_metadata(metadata)
         if metadata.get(META_SCOPE) != scope.name:
             raise StorageUnavailableError
-        return OpenTable(table, analyzer_versions=_check_analyzers(read_analyzer_versions(schema)))
+        return OpenTable(table, version, analyzer_versions=_check_analyzers(read_analyzer_versions(schema)))
 
     async def _find_loader(self, name: str) -> AsyncTable | None:
         try:
