@@ -15,7 +15,7 @@ from knowledge.scopes import Scope
 from knowledge.store import table_handles
 from knowledge.store.faults import MissingTableError
 from knowledge.store.schema import MARKER_TABLE
-from knowledge.store.table_handles import OpenTable, TableHandles
+from knowledge.store.table_handles import TableHandles
 from local_s3.moto_server import S3Server
 from publish_knowledge.publishing.lifecycle import purge_scope
 from tests.support.datasets import ANA, BEN, Location, embedding, put, run_in_store
@@ -124,11 +124,6 @@ async def test_after_closing_everything_is_opened_again(folder: Location) -> Non
     assert await handles.connect() is not connection
 
 
-async def open_twice(handles: TableHandles, scope: Scope) -> list[OpenTable | None]:
-    """Open a scope in a first call and in a second one, after which the marker's version is known."""
-    return [await handles.open_current(scope, searching=False) for _ in range(2)]
-
-
 async def count_by_method(server: S3Server, work: Callable[[], Awaitable[object]]) -> dict[str, int]:
     with server.record_requests() as requests:
         await work()
@@ -141,7 +136,7 @@ async def test_an_unchanged_scope_is_asked_for_by_head_and_keeps_its_handle(
     await put(bucket, ANA, "notes", {"a.md": "Text."})
     monkeypatch.setattr(table_handles, "REFRESH_SECONDS", 0.0)
     handles = open_handles(bucket)
-    first = (await open_twice(handles, ANA))[1]
+    first = await handles.open_current(ANA, searching=False)
     found = []
 
     async def look() -> None:
@@ -160,12 +155,12 @@ async def test_a_scope_without_tables_is_known_by_the_marker_until_it_is_created
     await put(bucket, ANA, "notes", {"a.md": "Text."})
     monkeypatch.setattr(table_handles, "REFRESH_SECONDS", 0.0)
     handles = open_handles(bucket)
-    assert await open_twice(handles, BEN) == [None, None]
+    assert await handles.open_current(BEN, searching=False) is None
     assert await count_by_method(s3_server, lambda: handles.open_current(BEN, searching=False)) == {"HEAD": 1}
     await put(bucket, BEN, "notes", {"a.md": "Text."})
     for _ in range(9):
         await put(bucket, BEN, "notes", {"a.md": f"Text {_}."})
-    before = (await open_twice(handles, BEN))[1]
+    before = await handles.open_current(BEN, searching=False)
     assert before is not None
     await run_in_store(bucket, purge_scope, BEN)
     assert await handles.open_current(BEN, searching=False) is None
@@ -183,11 +178,11 @@ async def test_after_a_minute_by_either_clock_tables_are_opened_again(
     monkeypatch.setattr(table_handles, "REFRESH_SECONDS", 0.0)
     for name, step in (("monotonic", 61.0), ("time", 61.0), ("time", -1.0)):
         handles = open_handles(bucket)
-        await open_twice(handles, ANA)
+        await handles.open_current(ANA, searching=False)
         clock = getattr(time, name)
         monkeypatch.setattr(time, name, lambda clock=clock, step=step: clock() + step)
         counts = await count_by_method(s3_server, partial(handles.open_current, ANA, searching=False))
-        assert counts["LIST"] == 1, name
+        assert counts["LIST"] == 2, name  # the table and the marker
         monkeypatch.setattr(time, name, clock)
 
 
@@ -197,7 +192,7 @@ async def test_where_a_missing_object_is_refused_tables_are_opened_again(
     await put(bucket, ANA, "notes", {"a.md": "Text."})
     monkeypatch.setattr(table_handles, "REFRESH_SECONDS", 0.0)
     handles = open_handles(bucket)
-    await open_twice(handles, ANA)
+    await handles.open_current(ANA, searching=False)
     with s3_server.hook_requests(lambda method, _path: 403 if method == "HEAD" else None):
         await put(bucket, ANA, "notes", {"a.md": "Another text."})
         table = await handles.open_current(ANA, searching=False)

@@ -91,16 +91,16 @@ class Dataset:
     ) -> list[Snapshot]:
         # One connection before everything that runs in parallel: two would not share what they load.
         await resources.tables.connect()
-        # The marker is checked in parallel: what the tables return is not used if it turns out to be wrong.
         resources.cache.touch(scopes)
         allowance = LoadAllowance() if searching else None
         opening = gather_all(_open_snapshot(resources, scope, allowance) for scope in scopes)
+        # On disk in parallel: what the tables return is not used if the marker turns out to be wrong.
         _, found = await gather_pair(self._check_marker(resources), opening)
         return [snapshot for snapshot in found if snapshot is not None]
 
     async def _check_marker(self, resources: _Resources) -> None:
         if not self._marker_checked:
-            await resources.tables.check_marker()
+            await resources.tables.find_marker()
             self._marker_checked = True
 
     @contextmanager

@@ -106,7 +106,7 @@ class _Opened:
     table: OpenTable | None
     opened: Moment
     marker: int
-    """The marker's version before it was opened; 0 if that was not known."""
+    """The marker's version before it was opened; 0 on disk, where nobody asks."""
     confirmed: float
     """Monotonic time at which this was known to be the latest version."""
 
@@ -175,6 +175,20 @@ class TableHandles:
         self._marker = Marker(version, opened, opened.monotonic)
         return self._marker
 
+    async def find_marker(self) -> Marker:
+        """The marker's latest version, at most `REFRESH_SECONDS` old; raises as `check_marker`.
+
+        One of the calls in progress asks for all of them.
+        """
+        async with self._marker_lock:
+            marker, asked = self._marker, time.monotonic()
+            if marker is not None and asked - marker.confirmed <= REFRESH_SECONDS:
+                return marker
+            if marker is None or not await self._is_latest_marker(marker):
+                return await self.check_marker()
+            self._marker = replace(marker, confirmed=asked)
+            return self._marker
+
     async def open_current(self, scope: Scope, *, searching: bool) -> OpenTable | None:
         """The scope's `current` table; `None` where the dataset has none.
 
@@ -203,8 +217,9 @@ class TableHandles:
         return known.table
 
     async def _reopen(self, scope: Scope, name: str, *, with_loader: bool) -> _Opened:
-        # Noted before: what is created or purged after this version of the marker is not missed.
-        opened, marker = Moment.now(), self._marker.version if self._marker else 0
+        # Asked for first, so that what is created or purged after this version of the marker is not missed.
+        marker = (await self.find_marker()).version if self._probe.is_possible else 0
+        opened = Moment.now()
         table = await self._open_table(scope, name, with_loader=with_loader)
         return _Opened(table, opened, marker, opened.monotonic)
 
@@ -212,12 +227,8 @@ class TableHandles:
         """The same handle, if its version is still the latest one; `None` if that is not certain."""
         if known.opened.is_past(LIST_SECONDS) or not self._probe.is_possible:
             return None
-        if not known.marker:
-            # Of a first call, in which the marker is opened beside the tables.
-            await self._confirm_marker()
-            return None
         asked = time.monotonic()
-        marker, is_latest = await gather_pair(self._confirm_marker(), self._is_latest(name, known.table))
+        marker, is_latest = await gather_pair(self.find_marker(), self._is_latest(name, known.table))
         if not is_latest or marker.version != known.marker:
             return None
         return replace(known, confirmed=min(asked, marker.confirmed))
@@ -226,19 +237,10 @@ class TableHandles:
         # The marker tells of a table that is created.
         return table is None or (table.version > 0 and await self._probe.is_latest(name, table.version))
 
-    async def _confirm_marker(self) -> Marker:
-        """The marker's latest version, asked for by one of the calls in progress for all of them."""
-        async with self._marker_lock:
-            marker, asked = self._marker, time.monotonic()
-            if marker is not None and asked - marker.confirmed <= REFRESH_SECONDS:
-                return marker
-            if marker is None or not await self._is_latest_marker(marker):
-                return await self.check_marker()
-            self._marker = replace(marker, confirmed=asked)
-            return self._marker
-
     async def _is_latest_marker(self, marker: Marker) -> bool:
-        return not marker.opened.is_past(LIST_SECONDS) and await self._probe.is_latest(MARKER_TABLE, marker.version)
+        if marker.opened.is_past(LIST_SECONDS) or not self._probe.is_possible:
+            return False
+        return await self._probe.is_latest(MARKER_TABLE, marker.version)
 
     async def _open_table(self, scope: Scope, name: str, *, with_loader: bool) -> OpenTable | None:
         if not with_loader:
