@@ -17,6 +17,7 @@ READING = {
     "archive": ["archive", "--item=ki_x"],
     "restore": ["restore", "--base=handbook"],
     "optimize": ["optimize"],
+    "reindex": ["reindex"],
     "purge": ["purge", "--yes"],
     "eval": ["eval", "{questions}"],
 }

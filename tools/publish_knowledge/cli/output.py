@@ -37,7 +37,7 @@ class ExitCode(IntEnum):
     STORAGE_UNAVAILABLE = 3  # the dataset, its marker or the embedding model cannot be reached
     MISMATCH = 4  # the dataset has another schema version or embedding model
     OVERWRITTEN = 5  # another publisher's revision was overwritten, or a lost race left an item undone
-    NOT_FOUND = 6  # no such base, item or revision
+    NOT_FOUND = 6  # no such owner, team, base, item or revision
     REFUSED = 7  # the state of the base or item does not allow it
     UNEXPECTED = 70  # a fault of this program
     INTERRUPTED = 130  # stopped by the user; the same command again goes on
@@ -45,7 +45,7 @@ class ExitCode(IntEnum):
 
 
 class UnknownIdError(KnowledgeError):
-    """A base, item or path that does not exist in the scope."""
+    """An owner, team, base, item or path that does not exist."""
 
     code = ResourceUnavailableError.code
 
