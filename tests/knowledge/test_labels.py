@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import unicodedata
 
 import pytest
 
-from knowledge.labels import make_lines_visible, make_visible
+from knowledge.labels import escape_json, make_lines_visible, make_visible
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,14 @@ def test_what_people_write_stays_as_it_is(label: str) -> None:
 
 def test_line_ends_and_tabs_of_a_text_stay() -> None:
     assert make_lines_visible("a\x1b\r\n\tb\rc\n\n") == "a\\x1b\n\tb\\rc\n\n"
+
+
+def test_json_keeps_its_values_and_holds_no_control() -> None:
+    # Apart, because JSON joins the escapes of two surrogates.
+    every = " ".join(map(chr, range(sys.maxunicode + 1)))
+    document = escape_json(json.dumps({every[:200]: every}, ensure_ascii=False))
+    assert make_visible(document) == document
+    assert json.loads(document) == {every[:200]: every}
 
 
 def test_no_control_separator_or_surrogate_of_unicode_is_left() -> None:

@@ -6,6 +6,7 @@ of a table, and a direction control reorders what stands around it. Texts are ne
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final
 
@@ -25,6 +26,11 @@ def make_visible(text: str) -> str:
 def make_lines_visible(text: str) -> str:
     """Show the controls of each line; line ends and tabs stay."""
     return re.sub(r"[^\n\t]+", lambda part: make_visible(part.group()), text.replace("\r\n", "\n"))
+
+
+def escape_json(document: str) -> str:
+    """Write the controls that JSON allows in strings, such as U+009B, as JSON's escapes: its values stay exact."""
+    return _CONTROLS.sub(lambda match: json.dumps(match.group())[1:-1], document)
 
 
 def _escape(match: re.Match[str]) -> str:

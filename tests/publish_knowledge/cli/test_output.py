@@ -68,7 +68,9 @@ def test_a_line_shows_its_controls_and_json_keeps_them(capsys: pytest.CaptureFix
     output.as_json = True
     document = {"title": "a\x1b[31mb\nc\u202e\x9b\udcff"}
     output.result(document, [])
-    assert json.loads(capsys.readouterr().out) == document
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == document
+    assert printed == '{"title":"a\\u001b[31mb\\nc\\u202e\\u009b\\udcff"}\n'
 
 
 def test_a_terminal_that_lacks_characters_gets_escapes_and_json_is_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """Output of the command: results on stdout, everything else on stderr, and the table of exit codes.
 
 Nothing reaches a terminal around this module. A line is a label: its control characters are shown as escapes, so that
-no title, file name or message of a library changes the terminal or breaks a table. JSON and texts are exact.
+no title, file name or message of a library changes the terminal or breaks a table. JSON's values and texts are exact.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from knowledge.errors import (
     ResourceUnavailableError,
     StorageUnavailableError,
 )
-from knowledge.labels import make_lines_visible, make_visible
+from knowledge.labels import escape_json, make_lines_visible, make_visible
 from publish_knowledge.cli.progress import show_progress
 
 ERROR_TYPE: Final = "knowledge_error"
@@ -77,9 +77,9 @@ class Output:
     def result(self, document: Mapping[str, Any], lines: Iterable[str]) -> None:
         """Print the document, or the same as lines for a person."""
         if self.as_json:
-            # UTF-8 whatever the terminal; what UTF-8 cannot hold becomes an escape, which JSON has for it too.
-            text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-            click.echo(text.encode("utf-8", "backslashreplace"))
+            # UTF-8 whatever the terminal. What a terminal would obey, or UTF-8 cannot hold, JSON has escapes for.
+            text = escape_json(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+            click.echo(text.encode())
             return
         for line in lines:
             _print(make_visible(line))
