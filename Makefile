@@ -86,8 +86,8 @@ clean: ## Remove what the other targets made
 # Two stamps: a changed lock reinstalls the packages, a changed pyproject.toml only this project.
 .venv/.packages: requirements/dev.txt
 	@$(call need_python)
-	@test -x $(RUN) || { echo 'Making .venv'; $(PYTHON) -m venv .venv; }
-	@echo 'Installing the locked packages'
+	@test -x $(RUN) || { echo 'Making .venv' >&2; $(PYTHON) -m venv .venv; }
+	@echo 'Installing the locked packages' >&2
 	@$(call pip,$(RUN)) --require-hashes --only-binary :all: --requirement requirements/dev.txt
 	@touch $@
 
@@ -99,13 +99,13 @@ clean: ## Remove what the other targets made
 .venv-deploy/.installed .venv-audit/.installed .venv-lambda/.installed .venv-rivals/.installed: .venv-%/.installed: requirements/%.txt
 	@$(PYTHON_LAMBDA) -c '' || { echo 'Python 3.13 is needed; name it with: make PYTHON_LAMBDA=/path/to/python3.13 …' >&2; exit 1; }
 	@test -x .venv-$*/bin/python || $(PYTHON_LAMBDA) -m venv .venv-$*
-	@echo 'Installing the locked packages of requirements/$*.txt'
+	@echo 'Installing the locked packages of requirements/$*.txt' >&2
 	@$(call pip,.venv-$*/bin/python) --require-hashes --requirement requirements/$*.txt
 	@touch $@
 
 # One folder for each architecture, so that neither build replaces the other. SAM's own cache ignores ARCH and MODELS.
 .aws-sam/x86_64.stamp .aws-sam/arm64.stamp: .aws-sam/%.stamp: .venv-deploy/.installed $(PACKED)
-	@echo 'Building the deployment package for $*'
+	@echo 'Building the deployment package for $*' >&2
 	@# The stamp has the time of the start: files that change meanwhile are built the next time.
 	@mkdir -p .aws-sam && touch .aws-sam/$*.begun
 	@PATH="$(CURDIR)/.venv-deploy/bin:$$PATH" MAKEFLAGS= ARCH=$* SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 sam build \
@@ -121,7 +121,7 @@ clean: ## Remove what the other targets made
 # The suite and the Node version that only it needs.
 tests/conformance/node_modules/.installed: tests/conformance/package.json tests/conformance/.npmrc
 	@npm --version >/dev/null || { echo 'npm is needed to install the conformance suite' >&2; exit 1; }
-	@echo 'Installing the conformance suite'
+	@echo 'Installing the conformance suite' >&2
 	@cd tests/conformance && npm install --silent
 	@touch $@
 
