@@ -222,7 +222,7 @@ def test_as_many_hits_as_there_may_be_are_counted_and_scored_within_the_budget(k
     pool = CandidatePool(tuple(hits), 20_000, complete=False)
 
     def score() -> object:
-        return rescore([count_terms(pool, query.terms) for _ in range(scopes)], query.words)
+        return rescore([count_terms(pool, query.terms) for _ in range(scopes)], query)
 
     assert len(query.terms) <= MAX_QUERY_TERMS
     assert spend_least(score) <= budget()

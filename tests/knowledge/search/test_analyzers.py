@@ -33,13 +33,21 @@ def test_versions_with_one_analysis_of_queries_are_asked_once() -> None:
 
 
 def test_analyses_are_merged_word_by_word() -> None:
-    old = AnalyzedQuery((("appl",), ("tree", "tre")), ("appl", "tree", "tre"), ("apples", "trees"))
-    new = AnalyzedQuery((("apple",), ("tree",)), ("apple", "tree"), ("apples", "trees"))
+    old = AnalyzedQuery((("appl",), ("tree", "tre")), ("appl", "tree", "tre"), ("apples", "trees"), (1, 1))
+    new = AnalyzedQuery((("apple",), ("tree",)), ("apple", "tree"), ("apples", "trees"), (1, 1))
     merged = merge_queries([old, new])
     assert merged.words == (("appl", "apple"), ("tree", "tre"))
     assert merged.terms == ("appl", "apple", "tree", "tre")
     assert merged.sources == ("apples", "trees")
+    assert merged.repeats == (1, 1)
     assert merge_queries([old]) is old
+
+
+def test_a_word_of_a_long_query_counts_as_often_as_the_analysis_that_counts_it_most() -> None:
+    text = "The valve, the valve and the pump: which gasket, bolt, flange, hose, clamp, motor, belt or filter?"
+    merged = analyze_query_for((1, 3), text)
+    counts = dict(zip(merged.sources, merged.repeats, strict=True))
+    assert (counts["valve"], counts["pump"]) == (2, 1)
 
 
 async def set_versions(where: Location, text: str) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from knowledge.scopes import Scope
+from knowledge.search.analysis import AnalyzedQuery
 from knowledge.search.bm25 import K1, B, CandidatePool, RescoredPools, count_terms, rescore
 from knowledge.store.revision import Retrieved
 
+ANA = Scope("owner", "ana")
 WORDS = [("alpha",), ("beta",), ("gamma",)]
 
 
@@ -37,9 +39,18 @@ def pool_of(scope: Scope, corpus: list[list[str]], depth: int) -> CandidatePool:
     return CandidatePool(hits, len(corpus), complete=len(matching) < depth)
 
 
-def rescore_all(pools: Sequence[CandidatePool], words: Sequence[tuple[str, ...]]) -> RescoredPools:
-    terms = list(dict.fromkeys(term for word in words for term in word))
-    return rescore([count_terms(each, terms) for each in pools], words)
+def rescore_all(
+    pools: Sequence[CandidatePool], words: Sequence[tuple[str, ...]], repeats: Sequence[int] = ()
+) -> RescoredPools:
+    terms = tuple(dict.fromkeys(term for word in words for term in word))
+    query = AnalyzedQuery(tuple(words), terms, tuple(map(str, words)), tuple(repeats or [1] * len(words)))
+    return rescore([count_terms(each, terms) for each in pools], query)
+
+
+def pool_of_items(texts: Sequence[tuple[str, str]], chars: Mapping[str, int], scope: Scope = ANA) -> CandidatePool:
+    """A complete pool of passages, each given by its item and its terms, with the same score of the index."""
+    hits = [Retrieved(scope, item, at, 1.0, terms, chars[item]) for at, (item, terms) in enumerate(texts)]
+    return CandidatePool(tuple(hits), len(hits), complete=True)
 
 
 def large_corpus() -> list[list[str]]:
@@ -53,16 +64,43 @@ def large_corpus() -> list[list[str]]:
     ]
 
 
-def test_one_scope_keeps_its_own_scores() -> None:
-    mine = pool_of(Scope("owner", "ana"), [["alpha", "beta"], ["beta"], ["none"]], 10)
+def test_one_scope_is_scored_as_if_it_were_alone() -> None:
+    mine = pool_of(ANA, [["alpha", "beta"], ["beta"], ["none"]], 10)
     empty = CandidatePool((), 900, complete=True)
-    assert rescore_all([mine, empty], WORDS).scores == (tuple(hit.score for hit in mine.hits), ())
+    both = rescore_all([mine, empty], WORDS)
+    assert both.scores == both.own_scores == (*rescore_all([mine], WORDS).scores, ())
+
+
+def test_a_passage_counts_half_and_what_the_pool_holds_of_its_item_the_other_half() -> None:
+    spread = [("spread", "alpha x x x"), ("spread", "beta x x x"), ("single", "alpha x x x"), ("other", "beta x x x")]
+    chars = {"spread": 100, "single": 100, "other": 100}
+    first, second, third, fourth = rescore_all([pool_of_items(spread, chars)], WORDS[:2]).scores[0]
+    assert first == second > third == fourth > 0.5
+    longer = rescore_all([pool_of_items(spread, {**chars, "spread": 10_000})], WORDS[:2]).scores[0]
+    assert longer[0] < longer[2]
+
+
+def test_a_repeated_word_counts_more_often() -> None:
+    texts = [("a", "alpha x"), ("b", "beta x")]
+    pool = pool_of_items(texts, {"a": 10, "b": 10})
+    once, twice = rescore_all([pool], WORDS[:2]), rescore_all([pool], WORDS[:2], (2, 1))
+    assert once.scores[0][0] == once.scores[0][1]
+    assert twice.scores[0][0] == pytest.approx(2 * twice.scores[0][1])
+    assert twice.ideal_score == pytest.approx(1.5 * once.ideal_score)
+
+
+def test_shown_scores_are_by_the_statistics_of_the_own_scope() -> None:
+    notes = pool_of(ANA, [["alpha", "beta"], ["beta"], ["none"]], 10)
+    team = pool_of(Scope("team", "big"), large_corpus(), 128)
+    both = rescore_all([notes, team], WORDS)
+    assert both.own_scores == (*rescore_all([notes], WORDS).scores, *rescore_all([team], WORDS).scores)
+    assert both.scores != both.own_scores
 
 
 def test_a_perfect_hit_among_few_notes_beats_partial_hits_among_thousands() -> None:
     notes = [["alpha", "beta", "gamma", "note"], *[["beta", "other", "note"]] * 19]
     mine, team = (
-        pool_of(Scope("owner", "ana"), notes, 128),
+        pool_of(ANA, notes, 128),
         pool_of(Scope("team", "big"), large_corpus(), 128),
     )
     assert mine.hits[0].score < team.hits[0].score
@@ -82,7 +120,7 @@ def test_what_an_incomplete_pool_hides_is_estimated_from_its_scores() -> None:
 
 
 def test_the_ideal_score_counts_each_word_once_by_its_best_known_stem() -> None:
-    mine = pool_of(Scope("owner", "ana"), [["alpha"], ["beta"], ["beta"], ["x"]], 10)
+    mine = pool_of(ANA, [["alpha"], ["beta"], ["beta"], ["x"]], 10)
     plain = rescore_all([mine], [("alpha",)]).ideal_score
     assert rescore_all([mine], [("alpha", "unknown-stem")]).ideal_score == plain
     assert rescore_all([mine], [("missing",)]).ideal_score > plain

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import Stemmer
@@ -38,6 +39,10 @@ MAX_QUERY_WORDS: Final = 256
 MAX_QUERY_TERMS: Final = 320
 """Most words and distinct terms of one query that are searched for, the first ones: what each costs, it costs for every
 passage found in every scope. An unspaced run is one word with as many terms as characters."""
+
+LONG_QUERY_WORDS: Final = 10
+"""Distinct words from which on a word that the query repeats counts as often as it stands there: what a long question
+repeats is its subject, while a short one repeats words by chance."""
 
 MAX_WORD_CHARS: Final = 2_000
 """Longest word, before and after normalization; the rest is cut off. As long as a passage and a query may be, so that
@@ -99,12 +104,21 @@ class AnalyzedQuery:
     """A query for the lexical side: the terms of each distinct word, and all terms, each once.
 
     `sources` are the words of the query, folded, that `words` come from: by them, the analyses of two versions are
-    aligned.
+    aligned. `repeats` says how often each word counts: more than once only in a long query.
     """
 
     words: tuple[tuple[str, ...], ...]
     terms: tuple[str, ...]
     sources: tuple[str, ...]
+    repeats: tuple[int, ...]
+
+    @property
+    def weights(self) -> dict[str, int]:
+        """How often each term counts: as often as the most frequent of its words."""
+        found: dict[str, int] = {}
+        for word, times in zip(self.words, self.repeats, strict=True):
+            found.update({term: max(times, found.get(term, 1)) for term in word})
+        return found
 
 
 def tokenize(text: str) -> Iterator[Token]:
@@ -156,19 +170,27 @@ def limit_growth(terms: list[str], text: str) -> list[str]:
     return [term for term, end in zip(terms, ends, strict=True) if end <= limit]
 
 
-def limit_query(words: Iterable[tuple[str, tuple[str, ...]]]) -> AnalyzedQuery:
-    """A query of words, each given by its source and its terms, with at most `MAX_QUERY_TERMS`."""
+def limit_query(
+    words: Iterable[tuple[str, tuple[str, ...]]], counts: Mapping[tuple[str, ...], int] = MappingProxyType({})
+) -> AnalyzedQuery:
+    """A query of words, each given by its source and its terms, with at most `MAX_QUERY_TERMS`.
+
+    `counts` tells how often a word stands in the query; it matters where the query has `LONG_QUERY_WORDS`.
+    """
     terms: dict[str, None] = {}
     kept: list[tuple[str, ...]] = []
     sources: list[str] = []
+    times: list[int] = []
     for source, word in words:
         room = MAX_QUERY_TERMS - len(terms)
         if not room:
             break
         kept.append(word[:room])
         sources.append(source)
+        times.append(counts.get(word, 1))
         terms.update(dict.fromkeys(word[:room]))
-    return AnalyzedQuery(tuple(kept), tuple(terms), tuple(sources))
+    repeats = times if len(kept) >= LONG_QUERY_WORDS else [1] * len(kept)
+    return AnalyzedQuery(tuple(kept), tuple(terms), tuple(sources), tuple(repeats))
 
 
 def _terms_with_parts(token: Token, languages: tuple[str, ...], split_compound: SplitCompound) -> list[str]:

@@ -55,7 +55,10 @@ def merge_queries(queries: Sequence[AnalyzedQuery]) -> AnalyzedQuery:
     if len(queries) == 1:
         return queries[0]
     merged: dict[str, dict[str, None]] = {}
+    times: dict[str, int] = {}
     for query in queries:
-        for source, word in zip(query.sources, query.words, strict=True):
+        for source, word, count in zip(query.sources, query.words, query.repeats, strict=True):
             merged.setdefault(source, {}).update(dict.fromkeys(word))
-    return limit_query((source, tuple(word)) for source, word in merged.items())
+            times[source] = max(count, times.get(source, 1))
+    words = {source: tuple(word) for source, word in merged.items()}
+    return limit_query(words.items(), {word: times[source] for source, word in words.items()})

@@ -4,6 +4,9 @@ A BM25 score is a sum over terms of idf times a saturated frequency, and idf bel
 hit among ten notes scores far below a weak one among a team's thousands. So the pooled hits are scored again with
 one set of statistics. Document frequencies are counted where a pool holds every match, and otherwise estimated from
 the scores themselves, which depend on them.
+
+A hit's score is the mean of two: BM25 of its passage, and of its item as far as the pool holds it, so that an item
+whose words are spread over its passages is found too (decision 0078).
 """
 
 from __future__ import annotations
@@ -66,9 +69,13 @@ class TermCounts:
 
 @dataclass(frozen=True, slots=True)
 class RescoredPools:
-    """Scores of every pool's hits on one scale, in the pools' order."""
+    """Scores of every pool's hits on one scale, in the pools' order.
+
+    `own_scores` are by the statistics of each pool's own scope.
+    """
 
     scores: tuple[tuple[float, ...], ...]
+    own_scores: tuple[tuple[float, ...], ...]
     ideal_score: float
     """The score of a text that has each word of the query once."""
     cutoff_score: float
@@ -77,10 +84,14 @@ class RescoredPools:
 
 @dataclass(frozen=True, slots=True)
 class _Statistics:
-    """Corpus statistics over all the caller's scopes: passages, mean length, document frequency per term."""
+    """Corpus statistics over all the caller's scopes: passages, mean length, document frequency per term.
+
+    `mean_length` is of passages, in terms; `mean_chars` of items, in characters.
+    """
 
     passages: int
     mean_length: float
+    mean_chars: float
     document_frequencies: Mapping[str, float]
 
     def idf(self, term: str) -> float:
@@ -126,22 +137,47 @@ def _rename_terms(own: AnalyzedQuery, reference: AnalyzedQuery) -> dict[str, str
     return names
 
 
-def rescore(pools: Sequence[TermCounts], words: Sequence[Sequence[str]]) -> RescoredPools:
-    """Bring the scores of pools for the same query to one scale; `words` has the terms of each of its words.
-
-    Hits of a single scope keep its BM25 scores; otherwise all are scored again with common statistics.
-    """
+def rescore(pools: Sequence[TermCounts], query: AnalyzedQuery) -> RescoredPools:
+    """Score the hits of pools for the same query again, each with its item, on one scale."""
     statistics = _merge_statistics(pools)
-    ideal = math.fsum(_word_weight(word, statistics) for word in words)
-    if sum(1 for each in pools if each.pool.hits) <= 1:
-        scores = tuple(tuple(hit.score for hit in each.pool.hits) for each in pools)
-    else:
-        weights = {term: statistics.idf(term) for term in statistics.document_frequencies}
-        scores = tuple(_score_again(each, weights, statistics.mean_length) for each in pools)
+    repeats = query.weights
+    own = tuple(_score_pool(each, _merge_statistics([each]), repeats, of_index=True) for each in pools)
+    # Of a single scope, the index has computed what `_score_passages` would estimate.
+    several = sum(1 for each in pools if each.pool.hits) > 1
+    scores = tuple(_score_pool(each, statistics, repeats) for each in pools) if several else own
+    ideal = math.fsum(
+        times * _word_weight(word, statistics) for word, times in zip(query.words, query.repeats, strict=True)
+    )
     # A passage outside a pool hardly scores more than the lowest in it; the highest of these bounds holds for all
     # pools.
-    cutoffs = (min(own) for each, own in zip(pools, scores, strict=True) if own and not each.pool.complete)
-    return RescoredPools(scores, ideal, max(cutoffs, default=0.0))
+    cutoffs = (min(one) for each, one in zip(pools, scores, strict=True) if one and not each.pool.complete)
+    return RescoredPools(scores, own, ideal, max(cutoffs, default=0.0))
+
+
+def _score_pool(
+    counts: TermCounts, statistics: _Statistics, repeats: Mapping[str, int], *, of_index: bool = False
+) -> tuple[float, ...]:
+    """Mean of the scores of each hit's passage and of its item; of the passage by the index where words count once."""
+    if not counts.pool.hits:
+        return ()
+    weights = np.array([repeats.get(term, 1) * statistics.idf(term) for term in counts.terms])
+    if of_index and max(repeats.values(), default=1) == 1:
+        passages = np.array([hit.score for hit in counts.pool.hits])
+    else:
+        passages = _score_rows(counts.frequencies, counts.lengths, statistics.mean_length, weights)
+    return tuple(((passages + _score_items(counts, statistics.mean_chars, weights)) / 2).tolist())
+
+
+def _score_items(counts: TermCounts, mean_chars: float, weights: Floats) -> Floats:
+    """For each hit the BM25 of its item: what the pool holds of it counts, and the length of its whole text."""
+    items = {item: number for number, item in enumerate(dict.fromkeys(hit.item_id for hit in counts.pool.hits))}
+    numbers = np.array([items[hit.item_id] for hit in counts.pool.hits])
+    frequencies = np.zeros((len(items), len(counts.terms)), np.int64)
+    np.add.at(frequencies, numbers, counts.frequencies)
+    lengths = np.zeros(len(items), np.int64)
+    lengths[numbers] = [hit.item_chars for hit in counts.pool.hits]
+    scores = _score_rows(frequencies, lengths, mean_chars, weights)
+    return np.asarray(scores[numbers], dtype=np.float64)
 
 
 def estimate_document_frequencies(
@@ -215,7 +251,9 @@ def _merge_statistics(pools: Sequence[TermCounts]) -> _Statistics:
     # The mean of the hits replaces that of all passages, whose lengths would have to be read.
     hits = sum(len(each.lengths) for each in pools)
     mean = sum(int(each.lengths.sum()) for each in pools) / hits if hits else 1.0
-    return _Statistics(max(1, sum(each.pool.passages for each in pools)), mean, frequencies)
+    items = {(hit.scope, hit.item_id): hit.item_chars for each in pools for hit in each.pool.hits}
+    mean_chars = sum(items.values()) / len(items) if items else 1.0
+    return _Statistics(max(1, sum(each.pool.passages for each in pools)), mean, max(1.0, mean_chars), frequencies)
 
 
 def _word_weight(word: Sequence[str], statistics: _Statistics) -> float:
@@ -224,10 +262,9 @@ def _word_weight(word: Sequence[str], statistics: _Statistics) -> float:
     return max((statistics.idf(term) for term in known or word), default=0.0)
 
 
-def _score_again(counts: TermCounts, weights: Mapping[str, float], mean: float) -> tuple[float, ...]:
-    idf = np.array([weights.get(term, 0.0) for term in counts.terms])
-    # Summed exactly, so that equal hits get the same bits whatever the order of the terms.
-    return tuple(math.fsum(row.tolist()) for row in idf * _saturate(counts.frequencies, counts.lengths, mean))
+def _score_rows(frequencies: Integers, lengths: Integers, mean: float, weights: Floats) -> Floats:
+    # A row's sum has the same bits wherever the row stands: NumPy adds each row by itself, in the order of the terms.
+    return np.asarray((_saturate(frequencies, lengths, mean) * weights).sum(axis=1), dtype=np.float64)
 
 
 def _saturate(frequencies: Integers, lengths: Integers, mean: float) -> Floats:

@@ -10,7 +10,7 @@ it, because every step is monotone in each side and equal scores share a rank.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from knowledge.requests import Mode
+    from knowledge.search.bm25 import TermCounts
     from knowledge.search.retrieval import ScopeCandidates
 
 PassageScores = dict[tuple[str, int], float]
@@ -49,6 +50,11 @@ class Candidate:
     lexical: float | None = None
     semantic: float | None = None
 
+    @property
+    def passage(self) -> tuple[str, int]:
+        """Key by which both sides name the same passage."""
+        return (self.item_id, self.start)
+
 
 @dataclass(frozen=True, slots=True)
 class LexicalBounds:
@@ -60,12 +66,16 @@ class LexicalBounds:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """An item's best passage with its fused score (0..1) and the item's rank on each side."""
+    """An item's best passage with its fused score (0..1) and the item's rank on each side.
+
+    `lexical` is the raw score by the statistics of the passage's own scope; `None` where that side did not find it.
+    """
 
     candidate: Candidate
     score: float
     lexical_rank: int | None
     semantic_rank: int | None
+    lexical: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +109,19 @@ def fuse(candidates: Sequence[ScopeCandidates], mode: Mode, alpha: float) -> lis
     # Scopes may be asked in the terms of different analyzers: scores are computed in those of the newest.
     query = max(candidates, key=lambda scope: scope.snapshot.analyzer_versions).query
     pools = [align_terms(scope.lexical, scope.query, query) for scope in candidates]
-    rescored = rescore(pools, query.words)
-    lexical = {
-        hit.passage: score
-        for pool, scores in zip(pools, rescored.scores, strict=True)
-        for hit, score in zip(pool.pool.hits, scores, strict=True)
-    }
+    rescored = rescore(pools, query)
+    lexical, raw = _by_hit(pools, rescored.scores), _by_hit(pools, rescored.own_scores)
     semantic = {hit.passage: hit.score for scope in candidates for hit in scope.semantic}
-    return rank(lexical, semantic, mode, alpha, LexicalBounds(rescored.ideal_score, rescored.cutoff_score))
+    ranked = rank(lexical, semantic, mode, alpha, LexicalBounds(rescored.ideal_score, rescored.cutoff_score))
+    return [replace(one, lexical=None if one.lexical_rank is None else raw[one.candidate.passage]) for one in ranked]
+
+
+def _by_hit(pools: Sequence[TermCounts], scores: Sequence[Sequence[float]]) -> PassageScores:
+    return {
+        hit.passage: score
+        for pool, own in zip(pools, scores, strict=True)
+        for hit, score in zip(pool.pool.hits, own, strict=True)
+    }
 
 
 def rank(

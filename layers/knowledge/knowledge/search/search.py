@@ -65,7 +65,7 @@ def _chunks(ranked: Sequence[Ranked], size: int) -> Iterator[Sequence[Ranked]]:
 
 
 def _key(ranked: Ranked) -> Passage:
-    return (ranked.candidate.item_id, ranked.candidate.start)
+    return ranked.candidate.passage
 
 
 def _by_passage(candidates: Sequence[ScopeCandidates]) -> dict[Passage, Retrieved]:
@@ -106,7 +106,6 @@ def _hit(ranked: Ranked, retrieved: Retrieved, shown: Shown, extract: Extract) -
     if row.revision_id != head.revision.revision_id:
         return None
     excerpt = extract(row.text)
-    # What is shown of the lexical side is the raw score of the passage's own scope, not the rescored one.
-    raw = None if ranked.lexical_rank is None else retrieved.score
-    scores = Scores(ranked.score, raw, ranked.candidate.semantic, ranked.lexical_rank, ranked.semantic_rank)
+    # What is shown of the lexical side is the raw score of the passage's own scope, not the one of all scopes.
+    scores = Scores(ranked.score, ranked.lexical, ranked.candidate.semantic, ranked.lexical_rank, ranked.semantic_rank)
     return SearchHit(head.revision, excerpt.text, row.start + excerpt.offset, row.heading, scores)

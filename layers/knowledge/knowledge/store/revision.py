@@ -65,13 +65,17 @@ class Head:
 
 
 class Retrieved(NamedTuple):
-    """A passage that one side found; `score` is that side's raw measure. A tuple, as every call makes hundreds."""
+    """A passage that one side found; `score` is that side's raw measure. A tuple, as every call makes hundreds.
+
+    `terms` and `item_chars`, the characters of its item's whole text, are read for the lexical side alone.
+    """
 
     scope: Scope
     item_id: str
     start: int
     score: float
     terms: str
+    item_chars: int = 0
 
     @property
     def passage(self) -> tuple[str, int]:
@@ -129,7 +133,8 @@ def retrieved_of(scope: Scope, row: Mapping[str, Any], score: float) -> Retrieve
     """A row of a lexical or semantic query; raises `ValueError` for a score that is not finite."""
     if not math.isfinite(score):
         raise ValueError("a score is not finite")
-    return Retrieved(scope, _text(row["item_id"]), _number(row["start"]), score, _text(row.get("terms")))
+    item_chars = _number(row.get("total_chars", 0))
+    return Retrieved(scope, _text(row["item_id"]), _number(row["start"]), score, _text(row.get("terms")), item_chars)
 
 
 def passage_of(row: Mapping[str, Any]) -> PassageRow:

@@ -66,7 +66,7 @@ ALL_PARTITIONS: Final = 100_000
 REFINE_FACTOR: Final = 2
 """Candidates by quantized vectors for each one needed; all are ranked again by their full vectors."""
 
-LEXICAL_COLUMNS: Final = ("scope", "item_id", "start", "terms")
+LEXICAL_COLUMNS: Final = ("scope", "item_id", "total_chars", "start", "terms")
 SEMANTIC_COLUMNS: Final = ("scope", "item_id", "start")
 """Columns of a candidate. Few, because each is a separate request; the others are read only for the hits."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -44,9 +45,11 @@ def analyze_query(query: str) -> AnalyzedQuery:
     capitals = normalized == normalized.upper()
     topical = [token for token in found if not _is_grammar(token, stop_words, capitals=capitals)]
     words: dict[tuple[str, ...], str] = {}
+    counts = Counter[tuple[str, ...]]()
     for source, word in _list_words(topical or found, normalized):
         words.setdefault(word, source)
-    return limit_query([(source, word) for word, source in words.items() if word][:MAX_QUERY_WORDS])
+        counts[word] += 1
+    return limit_query([(source, word) for word, source in words.items() if word][:MAX_QUERY_WORDS], counts)
 
 
 def _is_grammar(token: Token, stop_words: frozenset[str], *, capitals: bool) -> bool:
