@@ -12,7 +12,6 @@ from publish_knowledge.passages.markdown_blocks import (
     Block,
     TextKind,
     clean_heading,
-    find_first_heading,
     parse_blocks,
     shorten_title,
 )
@@ -84,12 +83,6 @@ def test_code_and_comments_hold_no_headings(code: str) -> None:
     assert titles(f"# Yes\n\nText.\n\n{code}\n") == ["Yes"]
 
 
-def test_the_first_heading_that_is_not_empty_is_found_near_the_top() -> None:
-    assert find_first_heading("Text.\n\n#\n\n## Second\n\n# Third\n") == "Second"
-    assert find_first_heading("word\n\n" * 20_000 + "# Far down\n") == ""
-    assert find_first_heading("No heading.\n") == ""
-
-
 def test_a_long_title_is_cut_between_words_to_its_limit() -> None:
     assert shorten_title("a  title\nof one line") == "a title of one line"
     assert shorten_title("x" * MAX_HEADING_CHARS) == "x" * MAX_HEADING_CHARS
@@ -101,22 +94,6 @@ def test_a_long_title_is_cut_between_words_to_its_limit() -> None:
 def test_markdown_of_too_many_lines_is_treated_as_plain_text() -> None:
     assert kinds("# a\n" * (MAX_LINES - 1))[0] == "heading"
     assert set(kinds("# a\n" * (MAX_LINES + 1))) == {"prose"}
-
-
-@pytest.mark.parametrize(
-    ("html", "title"),
-    [
-        ("<h1>Hello</h1>\n\nText.", "Hello"),
-        ('<h1 align="center">\n  <img src="logo.png"> Hello &amp; <b>more</b>\n</h1>\n\nText.', "Hello & more"),
-        ('<div align="center">\n<H2 id="x">Hello</H2>\n</div>\n\nText.', "Hello"),
-        ("Intro.\n\n<h3>Hello</h3>\n", "Hello"),
-        ('<h1><img src="logo.png"></h1>\n\n# Hello\n', "Hello"),
-        ("<h1>never closed\n\n# Hello\n", "Hello"),
-        ("<header>Hello</header>\n", ""),
-    ],
-)
-def test_a_heading_in_html_is_a_heading(html: str, title: str) -> None:
-    assert find_first_heading(html) == title
 
 
 def test_html_with_more_than_a_heading_is_text_with_a_title() -> None:

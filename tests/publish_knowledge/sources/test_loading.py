@@ -46,18 +46,22 @@ def test_a_document_has_all_that_its_file_declares(tmp_path: Path) -> None:
     )
 
 
-def test_without_front_matter_the_first_heading_is_the_title(tmp_path: Path) -> None:
-    assert one(tmp_path, "Intro.\n\n## Install `it` *now* { #install }\n").title == "Install it now"
+def test_without_front_matter_a_first_level_heading_at_the_top_is_the_title(tmp_path: Path) -> None:
+    assert one(tmp_path, "# Install `it` *now* { #install }\n\nText.\n").title == "Install it now"
+
+
+def test_a_heading_of_another_level_is_no_title(tmp_path: Path) -> None:
+    assert one(tmp_path, "## New\n\nText.\n", "releases/v2.3.1.md").title == "v2.3.1"
 
 
 def test_without_a_heading_the_file_name_is_the_title(tmp_path: Path) -> None:
     document = one(tmp_path, "Only text.\n", "guide/how-to.md")
-    assert (document.title, document.item_source) == ("how-to", "path:guide/how-to.md")
+    assert (document.title, document.item_source) == ("How to", "path:guide/how-to.md")
 
 
 def test_a_plain_text_has_no_headings(tmp_path: Path) -> None:
     document = one(tmp_path, "# not a heading\n", "shell.txt")
-    assert (document.title, document.kind) == ("shell", "plain")
+    assert (document.title, document.kind) == ("Shell", "plain")
 
 
 def test_a_long_title_is_shortened(tmp_path: Path) -> None:

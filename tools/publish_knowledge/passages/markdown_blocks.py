@@ -31,9 +31,6 @@ MAX_HEADING_CHARS: Final = 160
 _HTML_TITLE_CHARS: Final = 2_000
 """A heading with its tags and attributes; a longer one is text."""
 
-_TOP_CHARS: Final = 50_000
-"""How far down a text its title is searched for."""
-
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _ANCHOR: Final = re.compile(r"\s*\{:?\s*[#.][^{}]*\}\s*$")
 _MARKUP: Final = re.compile(r"[\\`*_\[\]<>&!~]")
@@ -70,12 +67,6 @@ def parse_blocks(text: str, kind: TextKind) -> Iterator[Block]:
     if kind == "markdown" and text.count("\n") + text.count("\r") <= MAX_LINES:
         return _parse_markdown(text)
     return _split_paragraphs(text)
-
-
-def find_first_heading(text: str) -> str:
-    """Title of the first non-empty heading near the top of a Markdown text; "" if there is none."""
-    blocks = parse_blocks(text[:_TOP_CHARS], "markdown")
-    return next((block.title for block in blocks if block.title), "")
 
 
 @lru_cache(maxsize=1_024)

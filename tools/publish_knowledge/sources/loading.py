@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final, Literal
 
-from publish_knowledge.passages.markdown_blocks import find_first_heading, shorten_title
+from publish_knowledge.passages.markdown_blocks import shorten_title
+from publish_knowledge.passages.titles import derive_title, find_title
 from publish_knowledge.sources.decoding import decode_text
 from publish_knowledge.sources.documents import Document, derive_item_source
 from publish_knowledge.sources.file_errors import FileError, UnusableFileError
@@ -81,11 +82,11 @@ def _read(source: SourceFile, ids: IdSource) -> FrontMatter:
 
 def _build_document(source: SourceFile, declared: FrontMatter, language: str | None) -> Document:
     folders = (source.root.name, *PurePosixPath(source.path).parts[:-1])
-    heading = find_first_heading(declared.body) if source.kind == "markdown" else ""
+    heading = find_title(declared.body) if source.kind == "markdown" else ""
     return Document(
         source_path=source.path,
         text=declared.body,
-        title=shorten_title(declared.title or "") or heading or PurePosixPath(source.path).stem,
+        title=shorten_title(declared.title or "") or heading or derive_title(source.path),
         language=declared.language or language or detect_language(declared.body, folders),
         kind=source.kind,
         item_source=derive_item_source(source.path, declared.id),

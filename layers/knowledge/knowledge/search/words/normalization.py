@@ -10,11 +10,14 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, repeat
 from typing import Final
+
+Part = tuple[str, int, int, bool]
+"""A normalized piece of a text, the range that it comes from, and whether it is that range as it stands."""
 
 _INVISIBLE: Final = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
@@ -42,29 +45,15 @@ _MARKUP_SIGNS: Final = re.compile(r"[\\&<]|[-\u2010\u00ad][ \t]*[\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class NormalizedText:
-    """A normalized text, and where it comes from.
-
-    Its piece that begins at `starts[n]` stands for the original from `sources[n]` on, whose length is `length` as a
-    whole; a piece with `exact[n]` has the same length in both.
-    """
+    """A normalized text, and where it comes from: its character n from the original's [starts[n], ends[n])."""
 
     text: str
-    starts: tuple[int, ...]
-    sources: tuple[int, ...]
-    exact: tuple[bool, ...]
-    length: int
+    starts: Sequence[int]
+    ends: Sequence[int]
 
     def find_source(self, start: int, end: int) -> tuple[int, int]:
         """The range of the original that [start, end) of the normalized text comes from."""
-        return self._map(start, last=False), self._map(end - 1, last=True)
-
-    def _map(self, position: int, *, last: bool) -> int:
-        piece = bisect_right(self.starts, position) - 1
-        if self.exact[piece]:
-            return self.sources[piece] + position - self.starts[piece] + last
-        if not last:
-            return self.sources[piece]
-        return self.sources[piece + 1] if piece + 1 < len(self.sources) else self.length
+        return self.starts[start], self.ends[end - 1]
 
 
 def normalize(text: str) -> str:
@@ -80,49 +69,51 @@ def normalize(text: str) -> str:
 
 def normalize_with_sources(text: str) -> NormalizedText:
     """The same text as `normalize` gives, with the places that its characters come from."""
-    parts: list[tuple[str, int, bool]] = []
-    for replaced, source, exact in _split_into_parts(text):
-        if replaced:
-            parts.append((replaced, source, exact))
-    starts, position = [], 0
-    for replaced, _, _ in parts:
-        starts.append(position)
-        position += len(replaced)
-    joined = "".join(replaced for replaced, _, _ in parts)
     expected = normalize(text)
-    if joined != expected:
+    if expected == text:
+        return NormalizedText(text, range(len(text)), range(1, len(text) + 1))
+    parts = list(_split_into_parts(text))
+    if "".join(replaced for replaced, *_ in parts) != expected:
         # Characters of two parts have composed: one part for all is coarse, but true.
-        return NormalizedText(expected, (0,), (0,), (len(expected) == len(text),), len(text))
-    return NormalizedText(
-        joined, tuple(starts), tuple(source for _, source, _ in parts), tuple(exact for *_, exact in parts), len(text)
-    )
+        parts = [(expected, 0, len(text), len(expected) == len(text))]
+    starts, ends = list[int](), list[int]()
+    for replaced, start, end, exact in parts:
+        if exact:
+            starts += range(start, end)
+            ends += range(start + 1, end + 1)
+        else:
+            starts += repeat(start, len(replaced))
+            ends += repeat(end, len(replaced))
+    return NormalizedText(expected, starts, ends)
 
 
-def _split_into_parts(text: str) -> Iterator[tuple[str, int, bool]]:
+def _split_into_parts(text: str) -> Iterator[Part]:
     at = 0
     for match in _load_parts().finditer(text):
         if match.start() > at:
-            yield text[at : match.start()], at, True
+            yield text[at : match.start()], at, match.start(), True
         if match["run"] is None:
-            yield normalize(_resolve_markup(match)), match.start(), False
+            yield normalize(_resolve_markup(match)), *match.span(), False
         else:
             yield from _split_run(match["run"], match.start())
         at = match.end()
     if at < len(text):
-        yield text[at:], at, True
+        yield text[at:], at, len(text), True
 
 
-def _split_run(run: str, source: int) -> Iterator[tuple[str, int, bool]]:
-    replaced = normalize(run)
+def _split_run(run: str, source: int) -> Iterable[Part]:
+    replaced, end = normalize(run), source + len(run)
     if replaced == run:
-        yield run, source, True
-        return
-    clusters = [(match.group(), match.start()) for match in _load_cluster().finditer(run)]
-    parts = [(normalize(cluster), source + at, normalize(cluster) == cluster) for cluster, at in clusters]
-    if "".join(part for part, _, _ in parts) == replaced:
-        yield from parts
-    else:
-        yield replaced, source, False
+        return [(run, source, end, True)]
+    clusters = _load_cluster().findall(run)
+    known = {cluster: normalize(cluster) for cluster in set(clusters)}
+    if "".join([known[cluster] for cluster in clusters]) != replaced:
+        return [(replaced, source, end, False)]
+    ends = accumulate(map(len, clusters), initial=source)
+    return [
+        (known[cluster], at, at + len(cluster), known[cluster] == cluster)
+        for cluster, at in zip(clusters, ends, strict=False)
+    ]
 
 
 def _resolve_markup(match: re.Match[str]) -> str:
