@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -138,19 +138,21 @@ def _center(matches: Sequence[_Match], length: int, limit: int) -> tuple[int, in
 def _find_densest(matches: Sequence[_Match], limit: int) -> tuple[int, int]:
     """First and last match in the window that holds the most distinct terms, then the most matches."""
     best, chosen, end = (0, 0), (0, 0), 0
-    inside: Counter[str] = Counter()
+    inside: defaultdict[str, int] = defaultdict(int)
     for first, match in enumerate(matches):
         # The first is inside even where it is longer than the window.
         while end <= first or (end < len(matches) and matches[end].end - match.start <= limit):
-            inside.update(matches[end].terms)
+            for term in matches[end].terms:
+                inside[term] += 1
             end += 1
         value = (len(inside), end - first)
         if value > best:
             best, chosen = value, (first, end - 1)
-        inside.subtract(match.terms)
         for term in match.terms:
-            if not inside[term]:
+            if inside[term] == 1:
                 del inside[term]
+            else:
+                inside[term] -= 1
     return chosen
 
 

@@ -49,7 +49,8 @@ MIXED = st.lists(
 def test_sources_belong_to_the_same_text_and_keep_its_order(text: str) -> None:
     found = normalize_with_sources(text)
     assert found.text == normalize(text)
-    ranges = [found.find_source(at, at + 1) for at in range(len(found.text))]
+    ranges = list(zip(found.starts, found.ends, strict=True))
+    assert len(ranges) == len(found.text)
     assert all(0 <= start <= end <= len(text) for start, end in ranges)
     assert ranges == sorted(ranges)
 
@@ -70,4 +71,4 @@ def test_sources_belong_to_the_same_text_and_keep_its_order(text: str) -> None:
 def test_a_word_is_found_at_its_place_in_the_original(text: str, word: str, source: str) -> None:
     found = normalize_with_sources(text)
     start = found.text.index(word)
-    assert text[slice(*found.find_source(start, start + len(word)))] == source
+    assert text[found.starts[start] : found.ends[start + len(word) - 1]] == source

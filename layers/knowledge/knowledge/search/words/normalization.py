@@ -40,6 +40,8 @@ _MARKUP: Final = rf"""
 """
 """An escaped sign, an entity, an inline tag, or a hyphen at a line's end inside a word."""
 
+_SHORT_CLUSTER: Final = 4
+
 _MARKUP_SIGNS: Final = re.compile(r"[\\&<]|[-\u2010\u00ad][ \t]*[\r\n]")
 
 
@@ -50,10 +52,6 @@ class NormalizedText:
     text: str
     starts: Sequence[int]
     ends: Sequence[int]
-
-    def find_source(self, start: int, end: int) -> tuple[int, int]:
-        """The range of the original that [start, end) of the normalized text comes from."""
-        return self.starts[start], self.ends[end - 1]
 
 
 def normalize(text: str) -> str:
@@ -106,7 +104,7 @@ def _split_run(run: str, source: int) -> Iterable[Part]:
     if replaced == run:
         return [(run, source, end, True)]
     clusters = _load_cluster().findall(run)
-    known = {cluster: normalize(cluster) for cluster in set(clusters)}
+    known = {cluster: _normalize_cluster(cluster) for cluster in set(clusters)}
     if "".join([known[cluster] for cluster in clusters]) != replaced:
         return [(replaced, source, end, False)]
     ends = accumulate(map(len, clusters), initial=source)
@@ -114,6 +112,16 @@ def _split_run(run: str, source: int) -> Iterable[Part]:
         (known[cluster], at, at + len(cluster), known[cluster] == cluster)
         for cluster, at in zip(clusters, ends, strict=False)
     ]
+
+
+@lru_cache(maxsize=4_096)
+def _normalize_short(cluster: str) -> str:
+    return normalize(cluster)
+
+
+def _normalize_cluster(cluster: str) -> str:
+    # Only short ones are kept, so that the cache has at most half a megabyte.
+    return _normalize_short(cluster) if len(cluster) <= _SHORT_CLUSTER else normalize(cluster)
 
 
 def _resolve_markup(match: re.Match[str]) -> str:

@@ -72,8 +72,9 @@ def find_words(text: str) -> list[FoundWord]:
     """The words of a text whose language is unknown, in order, at their places in it."""
     normalized = normalize_with_sources(text)
     known = _load_cache(QUERY_LANGUAGES)
+    starts, ends = normalized.starts, normalized.ends
     return [
-        FoundWord(*normalized.find_source(*match.span()), match.lastgroup == "unspaced", known[match.group()])
+        FoundWord(starts[match.start()], ends[match.end() - 1], match.lastgroup == "unspaced", known[match.group()])
         for match in find_tokens(normalized.text)
     ]
 
