@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from knowledge.scopes import Scope
 from knowledge.search.analysis import AnalyzedQuery
-from knowledge.search.bm25 import K1, B, CandidatePool, RescoredPools, count_terms, rescore
+from knowledge.search.bm25 import K1, B, CandidatePool, RescoredPools, count_terms, rescore, score_in_own_scope
 from knowledge.store.revision import Retrieved
 
 ANA = Scope("owner", "ana")
@@ -42,9 +43,8 @@ def pool_of(scope: Scope, corpus: list[list[str]], depth: int) -> CandidatePool:
 def rescore_all(
     pools: Sequence[CandidatePool], words: Sequence[tuple[str, ...]], repeats: Sequence[int] = ()
 ) -> RescoredPools:
-    terms = tuple(dict.fromkeys(term for word in words for term in word))
-    query = AnalyzedQuery(tuple(words), terms, tuple(map(str, words)), tuple(repeats or [1] * len(words)))
-    return rescore([count_terms(each, terms) for each in pools], query)
+    query = make_query(words, repeats)
+    return rescore([count_terms(each, query.terms) for each in pools], query)
 
 
 def pool_of_items(texts: Sequence[tuple[str, str]], chars: Mapping[str, int], scope: Scope = ANA) -> CandidatePool:
@@ -64,11 +64,26 @@ def large_corpus() -> list[list[str]]:
     ]
 
 
-def test_one_scope_is_scored_as_if_it_were_alone() -> None:
-    mine = pool_of(ANA, [["alpha", "beta"], ["beta"], ["none"]], 10)
-    empty = CandidatePool((), 900, complete=True)
-    both = rescore_all([mine, empty], WORDS)
-    assert both.scores == both.own_scores == (*rescore_all([mine], WORDS).scores, ())
+def make_query(words: Sequence[tuple[str, ...]], repeats: Sequence[int] = ()) -> AnalyzedQuery:
+    terms = tuple(dict.fromkeys(term for word in words for term in word))
+    return AnalyzedQuery(tuple(words), terms, tuple(map(str, words)), tuple(repeats or [1] * len(words)))
+
+
+def test_a_passage_that_is_its_item_has_the_bm25_of_its_terms() -> None:
+    corpus = [["alpha", "beta"], ["beta", "x"], ["none", "x"]]
+    mine = pool_of(ANA, corpus, 10)
+    mine = replace(mine, hits=tuple(hit._replace(item_chars=8) for hit in mine.hits))
+    idf = idfs(corpus, ["alpha", "beta"])
+    expected = [bm25(corpus[0], idf, 2), bm25(corpus[1], idf, 2)]
+    assert rescore_all([mine], WORDS[:2]).scores[0] == pytest.approx(expected)
+
+
+def test_further_terms_of_a_word_count_half() -> None:
+    texts = [("a", "alpha beta"), ("b", "alpha x"), ("c", "beta x")]
+    pool = pool_of_items(texts, dict.fromkeys("abc", 10))
+    both, alpha, beta = rescore_all([pool], [("alpha", "beta")]).scores[0]
+    assert alpha == beta
+    assert both == pytest.approx(1.5 * alpha)
 
 
 def test_a_passage_counts_half_and_what_the_pool_holds_of_its_item_the_other_half() -> None:
@@ -92,9 +107,12 @@ def test_a_repeated_word_counts_more_often() -> None:
 def test_shown_scores_are_by_the_statistics_of_the_own_scope() -> None:
     notes = pool_of(ANA, [["alpha", "beta"], ["beta"], ["none"]], 10)
     team = pool_of(Scope("team", "big"), large_corpus(), 128)
-    both = rescore_all([notes, team], WORDS)
-    assert both.own_scores == (*rescore_all([notes], WORDS).scores, *rescore_all([team], WORDS).scores)
-    assert both.scores != both.own_scores
+    query = make_query(WORDS)
+    for pool in (notes, team):
+        (scores,) = rescore_all([pool], WORDS).scores
+        shown = [hit.passage for hit in pool.hits[:2]]
+        alone = score_in_own_scope(count_terms(pool, query.terms), query, shown)
+        assert alone == dict(zip(shown, scores[:2], strict=True))
 
 
 def test_a_perfect_hit_among_few_notes_beats_partial_hits_among_thousands() -> None:

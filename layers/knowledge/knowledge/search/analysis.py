@@ -112,14 +112,6 @@ class AnalyzedQuery:
     sources: tuple[str, ...]
     repeats: tuple[int, ...]
 
-    @property
-    def weights(self) -> dict[str, int]:
-        """How often each term counts: as often as the most frequent of its words."""
-        found: dict[str, int] = {}
-        for word, times in zip(self.words, self.repeats, strict=True):
-            found.update({term: max(times, found.get(term, 1)) for term in word})
-        return found
-
 
 def tokenize(text: str) -> Iterator[Token]:
     """Every token of a text, left to right, with its exact range."""

@@ -6,14 +6,15 @@ one set of statistics. Document frequencies are counted where a pool holds every
 the scores themselves, which depend on them.
 
 A hit's score is the mean of two: BM25 of its passage, and of its item as far as the pool holds it, so that an item
-whose words are spread over its passages is found too (decision 0078).
+whose words are spread over its passages is found too. A word's terms are stems and spellings of one word, or pieces of
+one run: its best counts in full, the others by half (decision 0078).
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 K1: Final = 1.2
 B: Final = 0.75
 """BM25's constants, as Lance's full-text index has them."""
+
+FURTHER_TERMS: Final = 0.5
+"""What the other terms of a word count beside its best."""
 
 _RIDGE: Final = 0.002
 """Weight of the counted idf in the estimate: terms that always co-occur cannot be distinguished by scores."""
@@ -69,13 +73,9 @@ class TermCounts:
 
 @dataclass(frozen=True, slots=True)
 class RescoredPools:
-    """Scores of every pool's hits on one scale, in the pools' order.
-
-    `own_scores` are by the statistics of each pool's own scope.
-    """
+    """Scores of every pool's hits on one scale, in the pools' order."""
 
     scores: tuple[tuple[float, ...], ...]
-    own_scores: tuple[tuple[float, ...], ...]
     ideal_score: float
     """The score of a text that has each word of the query once."""
     cutoff_score: float
@@ -96,6 +96,11 @@ class _Statistics:
 
     def idf(self, term: str) -> float:
         return _idf(self.passages, self.document_frequencies.get(term, 0.0))
+
+    def list_idf(self, terms: Sequence[str]) -> Floats:
+        """The same of many terms at once."""
+        found = np.array([self.document_frequencies.get(term, 0.0) for term in terms])
+        return np.log1p(np.maximum(0.0, self.passages - found + 0.5) / (found + 0.5))
 
 
 def count_terms(pool: CandidatePool, terms: Sequence[str]) -> TermCounts:
@@ -138,46 +143,78 @@ def _rename_terms(own: AnalyzedQuery, reference: AnalyzedQuery) -> dict[str, str
 
 
 def rescore(pools: Sequence[TermCounts], query: AnalyzedQuery) -> RescoredPools:
-    """Score the hits of pools for the same query again, each with its item, on one scale."""
+    """Score the hits of pools for the same query again, with common statistics."""
     statistics = _merge_statistics(pools)
-    repeats = query.weights
-    own = tuple(_score_pool(each, _merge_statistics([each]), repeats, of_index=True) for each in pools)
-    # Of a single scope, the index has computed what `_score_passages` would estimate.
-    several = sum(1 for each in pools if each.pool.hits) > 1
-    scores = tuple(_score_pool(each, statistics, repeats) for each in pools) if several else own
+    scores = tuple(_score_hits(each, statistics, query) for each in pools)
     ideal = math.fsum(
         times * _word_weight(word, statistics) for word, times in zip(query.words, query.repeats, strict=True)
     )
     # A passage outside a pool hardly scores more than the lowest in it; the highest of these bounds holds for all
     # pools.
-    cutoffs = (min(one) for each, one in zip(pools, scores, strict=True) if one and not each.pool.complete)
-    return RescoredPools(scores, own, ideal, max(cutoffs, default=0.0))
+    cutoffs = (min(own) for each, own in zip(pools, scores, strict=True) if own and not each.pool.complete)
+    return RescoredPools(scores, ideal, max(cutoffs, default=0.0))
 
 
-def _score_pool(
-    counts: TermCounts, statistics: _Statistics, repeats: Mapping[str, int], *, of_index: bool = False
-) -> tuple[float, ...]:
-    """Mean of the scores of each hit's passage and of its item; of the passage by the index where words count once."""
-    if not counts.pool.hits:
-        return ()
-    weights = np.array([repeats.get(term, 1) * statistics.idf(term) for term in counts.terms])
-    if of_index and max(repeats.values(), default=1) == 1:
-        passages = np.array([hit.score for hit in counts.pool.hits])
-    else:
-        passages = _score_rows(counts.frequencies, counts.lengths, statistics.mean_length, weights)
-    return tuple(((passages + _score_items(counts, statistics.mean_chars, weights)) / 2).tolist())
+def score_in_own_scope(
+    counts: TermCounts, query: AnalyzedQuery, passages: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], float]:
+    """The scores of some of a pool's hits, by the statistics of their scope alone."""
+    items = {item for item, _ in passages}
+    rows = [row for row, hit in enumerate(counts.pool.hits) if hit.item_id in items]
+    pool = replace(counts.pool, hits=tuple(counts.pool.hits[row] for row in rows))
+    part = replace(counts, pool=pool, frequencies=counts.frequencies[rows], lengths=counts.lengths[rows])
+    scores = _score_hits(part, _merge_statistics([counts]), query)
+    return {hit.passage: score for hit, score in zip(pool.hits, scores, strict=True) if hit.passage in passages}
 
 
-def _score_items(counts: TermCounts, mean_chars: float, weights: Floats) -> Floats:
-    """For each hit the BM25 of its item: what the pool holds of it counts, and the length of its whole text."""
+def _score_hits(counts: TermCounts, statistics: _Statistics, query: AnalyzedQuery) -> tuple[float, ...]:
+    """For each hit, the mean of the scores of its passage and of its item."""
+    words = _WordColumns.find(counts.terms, query)
+    if not counts.pool.hits or not len(words.starts):
+        return (0.0,) * len(counts.pool.hits)
+    idf = statistics.list_idf(counts.terms)
+    passages = _score_rows(counts.frequencies, counts.lengths / statistics.mean_length, idf, words)
+    numbers, frequencies, lengths = _group_by_item(counts)
+    items = _score_rows(frequencies, lengths / statistics.mean_chars, idf, words)
+    return tuple(((passages + items[numbers]) / 2).tolist())
+
+
+def _group_by_item(counts: TermCounts) -> tuple[Integers, Integers, Integers]:
+    """The number of each hit's item, what the pool holds of each item, and the lengths of their whole texts."""
     items = {item: number for number, item in enumerate(dict.fromkeys(hit.item_id for hit in counts.pool.hits))}
     numbers = np.array([items[hit.item_id] for hit in counts.pool.hits])
     frequencies = np.zeros((len(items), len(counts.terms)), np.int64)
     np.add.at(frequencies, numbers, counts.frequencies)
     lengths = np.zeros(len(items), np.int64)
     lengths[numbers] = [hit.item_chars for hit in counts.pool.hits]
-    scores = _score_rows(frequencies, lengths, mean_chars, weights)
-    return np.asarray(scores[numbers], dtype=np.float64)
+    return numbers, frequencies, lengths
+
+
+@dataclass(frozen=True, slots=True)
+class _WordColumns:
+    """The columns of a query's words, one word after the other: where each begins, and how often it counts."""
+
+    columns: Integers
+    starts: Integers
+    repeats: Integers
+
+    @classmethod
+    def find(cls, terms: Sequence[str], query: AnalyzedQuery) -> _WordColumns:
+        """The words of which some term is a column."""
+        column_of = {term: column for column, term in enumerate(terms)}
+        found = [[column_of[term] for term in word if term in column_of] for word in query.words]
+        repeats = [times for times, columns in zip(query.repeats, found, strict=True) if columns]
+        lengths = [len(columns) for columns in found if columns]
+        columns = np.array([column for one in found for column in one], np.int64)
+        return cls(columns, np.cumsum([0, *lengths], dtype=np.int64)[:-1], np.array(repeats, np.int64))
+
+
+def _score_rows(frequencies: Integers, relative_lengths: Floats, idf: Floats, words: _WordColumns) -> Floats:
+    # A row's score has the same bits wherever the row stands: each is added by itself, in the order of the words.
+    scores = (_saturate(frequencies, relative_lengths) * idf)[:, words.columns]
+    best = np.maximum.reduceat(scores, words.starts, axis=1)
+    further = np.add.reduceat(scores, words.starts, axis=1) - best
+    return np.asarray(((best + FURTHER_TERMS * further) * words.repeats).sum(axis=1), dtype=np.float64)
 
 
 def estimate_document_frequencies(
@@ -191,7 +228,7 @@ def estimate_document_frequencies(
         frequency = (passages + 1) * exp(-idf) - 0.5
     """
     prior = np.array([_idf(pool.passages, number) for number in counted])
-    saturated = _saturate(frequencies, lengths, float(lengths.mean()))
+    saturated = _saturate(frequencies, lengths / float(lengths.mean()))
     used = max(1, _MAX_RIDGE_OPERATIONS // len(prior) ** 2) if len(prior) else 0
     scores = np.array([hit.score for hit in pool.hits])
     idf = _solve_ridge(saturated[:used], scores[:used], prior)
@@ -262,14 +299,9 @@ def _word_weight(word: Sequence[str], statistics: _Statistics) -> float:
     return max((statistics.idf(term) for term in known or word), default=0.0)
 
 
-def _score_rows(frequencies: Integers, lengths: Integers, mean: float, weights: Floats) -> Floats:
-    # A row's sum has the same bits wherever the row stands: NumPy adds each row by itself, in the order of the terms.
-    return np.asarray((_saturate(frequencies, lengths, mean) * weights).sum(axis=1), dtype=np.float64)
-
-
-def _saturate(frequencies: Integers, lengths: Integers, mean: float) -> Floats:
-    """BM25's term frequency: repeats count less and less, and less in a long passage."""
-    norms = K1 * (1 - B + B * lengths / mean)
+def _saturate(frequencies: Integers, relative_lengths: Floats) -> Floats:
+    """BM25's term frequency: repeats count less and less, and less in a text that is longer than the mean."""
+    norms = K1 * (1 - B + B * relative_lengths)
     return np.asarray(frequencies * (K1 + 1) / (frequencies + norms[:, None]), dtype=np.float64)
 
 

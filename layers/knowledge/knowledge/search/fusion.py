@@ -10,7 +10,7 @@ it, because every step is monotone in each side and equal scores share a rank.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from knowledge.requests import Mode
-    from knowledge.search.bm25 import TermCounts
     from knowledge.search.retrieval import ScopeCandidates
 
 PassageScores = dict[tuple[str, int], float]
@@ -66,16 +65,12 @@ class LexicalBounds:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """An item's best passage with its fused score (0..1) and the item's rank on each side.
-
-    `lexical` is the raw score by the statistics of the passage's own scope; `None` where that side did not find it.
-    """
+    """An item's best passage with its fused score (0..1) and the item's rank on each side."""
 
     candidate: Candidate
     score: float
     lexical_rank: int | None
     semantic_rank: int | None
-    lexical: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +105,13 @@ def fuse(candidates: Sequence[ScopeCandidates], mode: Mode, alpha: float) -> lis
     query = max(candidates, key=lambda scope: scope.snapshot.analyzer_versions).query
     pools = [align_terms(scope.lexical, scope.query, query) for scope in candidates]
     rescored = rescore(pools, query)
-    lexical, raw = _by_hit(pools, rescored.scores), _by_hit(pools, rescored.own_scores)
-    semantic = {hit.passage: hit.score for scope in candidates for hit in scope.semantic}
-    ranked = rank(lexical, semantic, mode, alpha, LexicalBounds(rescored.ideal_score, rescored.cutoff_score))
-    return [replace(one, lexical=None if one.lexical_rank is None else raw[one.candidate.passage]) for one in ranked]
-
-
-def _by_hit(pools: Sequence[TermCounts], scores: Sequence[Sequence[float]]) -> PassageScores:
-    return {
+    lexical = {
         hit.passage: score
-        for pool, own in zip(pools, scores, strict=True)
-        for hit, score in zip(pool.pool.hits, own, strict=True)
+        for pool, scores in zip(pools, rescored.scores, strict=True)
+        for hit, score in zip(pool.pool.hits, scores, strict=True)
     }
+    semantic = {hit.passage: hit.score for scope in candidates for hit in scope.semantic}
+    return rank(lexical, semantic, mode, alpha, LexicalBounds(rescored.ideal_score, rescored.cutoff_score))
 
 
 def rank(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from knowledge.errors import StorageUnavailableError
 from knowledge.results import Scores, SearchAnswer, SearchHit
 from knowledge.search.analyzers import ANALYZERS
+from knowledge.search.bm25 import score_in_own_scope
 from knowledge.search.fusion import fuse
 from knowledge.search.retrieval import retrieve
 from knowledge.store.concurrency import gather_all
@@ -14,7 +15,7 @@ from knowledge.store.revision import is_readable
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from knowledge.embedding.base import Vectors
     from knowledge.requests import SearchRequest
@@ -52,9 +53,10 @@ async def show(candidates: Sequence[ScopeCandidates], ranked: Sequence[Ranked], 
     extract = {scope.snapshot.scope: _choose_extract(scope) for scope in candidates}
     hits: list[SearchHit] = []
     for chunk in _chunks(ranked, limit):
-        shown = await _load(candidates, [passages[_key(one)] for one in chunk])
-        found = ((one, passages[_key(one)]) for one in chunk)
-        hits += [hit for one, its in found if (hit := _hit(one, its, shown, extract[its.scope])) is not None]
+        retrieved = [passages[one.candidate.passage] for one in chunk]
+        shown, raw = await _load(candidates, retrieved), _score_lexical(candidates, retrieved)
+        found = zip(chunk, retrieved, strict=True)
+        hits += [hit for one, its in found if (hit := _hit(one, its, shown, raw, extract[its.scope])) is not None]
         if len(hits) >= limit:
             break
     return hits[:limit]
@@ -64,14 +66,19 @@ def _chunks(ranked: Sequence[Ranked], size: int) -> Iterator[Sequence[Ranked]]:
     return (ranked[start : start + size] for start in range(0, len(ranked), size))
 
 
-def _key(ranked: Ranked) -> Passage:
-    return ranked.candidate.passage
-
-
 def _by_passage(candidates: Sequence[ScopeCandidates]) -> dict[Passage, Retrieved]:
-    """Candidates by passage; of one that both sides found, the lexical side's, whose score is the raw BM25."""
+    """Candidates by passage."""
     semantic = {hit.passage: hit for scope in candidates for hit in scope.semantic}
     return {**semantic, **{hit.passage: hit for scope in candidates for hit in scope.lexical.pool.hits}}
+
+
+def _score_lexical(candidates: Sequence[ScopeCandidates], hits: Sequence[Retrieved]) -> dict[Passage, float]:
+    """The lexical side's raw scores of what it found, each by the statistics of its own scope."""
+    found: dict[Passage, float] = {}
+    for scope in candidates:
+        own = {hit.passage for hit in hits if hit.scope == scope.snapshot.scope}
+        found.update(score_in_own_scope(scope.lexical, scope.query, own) if own else {})
+    return found
 
 
 async def _load(candidates: Sequence[ScopeCandidates], hits: Sequence[Retrieved]) -> Shown:
@@ -95,7 +102,9 @@ def _choose_extract(scope: ScopeCandidates) -> Extract:
     return lambda text: extract(text, terms)
 
 
-def _hit(ranked: Ranked, retrieved: Retrieved, shown: Shown, extract: Extract) -> SearchHit | None:
+def _hit(
+    ranked: Ranked, retrieved: Retrieved, shown: Shown, lexical: Mapping[Passage, float], extract: Extract
+) -> SearchHit | None:
     heads, texts = shown
     head, row = heads.get(retrieved.item_id), texts.get(retrieved.passage)
     if head is None:
@@ -106,6 +115,6 @@ def _hit(ranked: Ranked, retrieved: Retrieved, shown: Shown, extract: Extract) -
     if row.revision_id != head.revision.revision_id:
         return None
     excerpt = extract(row.text)
-    # What is shown of the lexical side is the raw score of the passage's own scope, not the one of all scopes.
-    scores = Scores(ranked.score, ranked.lexical, ranked.candidate.semantic, ranked.lexical_rank, ranked.semantic_rank)
+    raw = None if ranked.lexical_rank is None else lexical[retrieved.passage]
+    scores = Scores(ranked.score, raw, ranked.candidate.semantic, ranked.lexical_rank, ranked.semantic_rank)
     return SearchHit(head.revision, excerpt.text, row.start + excerpt.offset, row.heading, scores)
