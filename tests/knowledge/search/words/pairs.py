@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from tests.knowledge.search.words import pairs_of_characters, pairs_of_code
+
 
 class Pair(NamedTuple):
     """A text of a language, a query that finds it, and one that does not."""
@@ -333,9 +335,9 @@ def _read(block: str) -> list[Pair]:
     return [Pair(*line.split(" | ")) for line in lines]
 
 
-IDENTIFIERS: Final = _read(_IDENTIFIERS)
+IDENTIFIERS: Final = _read(_IDENTIFIERS) + _read(pairs_of_code.CODE)
 NUMBERS: Final = _read(_NUMBERS)
-CHARACTERS: Final = _read(_CHARACTERS)
+CHARACTERS: Final = _read(_CHARACTERS) + _read(pairs_of_characters.CHARACTERS)
 SCRIPTS: Final = _read(_SCRIPTS)
 GRAMMAR: Final = _read(_GRAMMAR)
 PAIRS: Final = [*IDENTIFIERS, *NUMBERS, *CHARACTERS, *SCRIPTS, *GRAMMAR]

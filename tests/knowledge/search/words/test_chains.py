@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.search.words.chains import find_file_name, is_code, join, join_name, list_runs, read_number, split_chain
+from knowledge.search.words.chains import (
+    find_file_name,
+    is_code,
+    join,
+    join_name,
+    list_folders,
+    list_names,
+    list_runs,
+    read_number,
+    split_chain,
+    split_scheme,
+)
 
 
 @pytest.mark.parametrize(
@@ -79,3 +90,37 @@ def test_names_of_words_are_not_codes(chain: str) -> None:
 def test_a_file_is_found_by_its_name_with_its_ending() -> None:
     assert join_name(find_file_name(split_chain("src/app/main.py"))) == "main.py"
     assert find_file_name(split_chain("src/app/main")) == []
+
+
+@pytest.mark.parametrize(
+    ("chain", "names"),
+    [
+        ("docs.example.com/setup", {"docs.example.com", "example.com"}),
+        ("jane@mail.co.uk", {"janemail.co.uk", "mail.co.uk", "co.uk"}),
+        ("app/src/archive.tar.gz", {"archive.tar.gz", "tar.gz"}),
+        ("10.20.0.7/24", set()),
+        ("2.3.1", set()),
+        ("a/b", set()),
+    ],
+)
+def test_names_with_dots_are_found_inside_a_chain(chain: str, names: set[str]) -> None:
+    assert {join_name(name) for name in list_names(split_chain(chain))} == names
+
+
+def test_a_path_is_found_by_the_folders_it_begins_with() -> None:
+    assert [join(folder) for folder in list_folders(split_chain("usr/local/bin/tool"))] == ["usrlocal", "usrlocalbin"]
+    assert list(list_folders(split_chain("and/or"))) == []
+    assert len(list(list_folders(split_chain("a/" * 30 + "b")))) == 6
+
+
+@pytest.mark.parametrize(
+    ("chain", "parts"),
+    [
+        ("https://example.com", ("https://", "example.com")),
+        ("mailto:jane@example.com", ("mailto:", "jane@example.com")),
+        ("std::vector", ("", "std::vector")),
+        ("app:1.4", ("", "app:1.4")),
+    ],
+)
+def test_the_scheme_of_an_address_is_split_off(chain: str, parts: tuple[str, str]) -> None:
+    assert split_scheme(chain) == parts

@@ -52,3 +52,8 @@ def test_forms_of_a_word_share_a_stem(language: str, one: str, other: str) -> No
 @pytest.mark.parametrize("word", ["running", "maison", "böcker", "книга", "كتاب", "किताब"])
 def test_a_query_finds_its_own_word_in_a_text_of_any_language(language: str, word: str) -> None:
     assert set(stem_in_all_languages(word)) & set(stem_in_language(word, language))
+
+
+def test_a_known_language_adds_its_stems_to_those_of_a_query() -> None:
+    assert stem_in_all_languages("impostazioni", "it")[-1] == "impost"
+    assert stem_in_all_languages("impostazioni", "ja") == stem_in_all_languages("impostazioni")

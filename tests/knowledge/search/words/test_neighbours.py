@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.search.words.neighbours import find_long_number, join_neighbours
+from knowledge.search.words.neighbours import find_long_number, is_gap, join_neighbours
 from knowledge.search.words.text import analyze_text
 from knowledge.search.words.tokens import tokenize
 
@@ -41,3 +41,10 @@ def test_a_number_in_groups_says_so_by_a_sign(query: str, found: tuple[int, str]
 @pytest.mark.parametrize("text", ["030 1234567", "(030) 123-4567", "030.123.4567", "+49 030 123 4567"])
 def test_a_telephone_number_has_one_term_whatever_its_separators(text: str) -> None:
     assert "0301234567" in analyze_text(f"Call {text} today.", "en")
+
+
+@pytest.mark.parametrize(
+    ("between", "gap"), [(" ", True), ("°", True), (" °", True), ("  ", False), (", ", False), ("", False)]
+)
+def test_a_space_or_a_degree_stands_between_a_number_and_its_unit(between: str, gap: bool) -> None:  # noqa: FBT001 - a case
+    assert is_gap(between) == gap

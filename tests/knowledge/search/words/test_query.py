@@ -14,7 +14,7 @@ NAMES = [f"{at} {pair.query}" for at, pair in enumerate(PAIRS)]
 
 
 def test_there_are_pairs_enough() -> None:
-    assert len(set(PAIRS)) == len(PAIRS) >= 280
+    assert len(set(PAIRS)) == len(PAIRS) >= 600
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=NAMES)
@@ -48,3 +48,27 @@ def test_any_query_gives_distinct_terms_without_white_space(query: str) -> None:
     terms = analyze_query(query).terms
     assert len(terms) == len(set(terms))
     assert all(term.split() == [term] for term in terms)
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "text"),
+    [
+        ("fr", "Comment est-ce que je peux annuler les réservations ?", "La réservation est gratuite."),
+        ("it", "Come posso cambiare le impostazioni del mio router?", "L'impostazione di base."),
+        ("nl", "Hoe kan ik mijn wachtwoorden wijzigen?", "Een wachtwoord is geheim."),
+        ("sv", "Hur kan jag ändra inställningarna och vad händer?", "En inställning i menyn."),
+        ("ru", "Как изменить настройки и пароли учётных записей?", "Настройка и пароль учётной записи."),
+    ],
+)
+def test_a_question_is_stemmed_in_its_own_language_where_it_is_clear(language: str, query: str, text: str) -> None:
+    plural = {"fr": "reservations", "it": "impostazioni", "nl": "wachtwoorden", "sv": "installningarna"}
+    terms = set(analyze_text(text, language))
+    analyzed = analyze_query(query)
+    word = analyzed.words[analyzed.sources.index(plural.get(language, "настроики"))]
+    assert terms.intersection(word)
+
+
+def test_numbers_in_groups_and_long_queries_end_in_time() -> None:
+    assert len(analyze_query("1 000 " * 300).terms) <= 320
+    assert analyze_query("1 000 000").words == (("1000000",),)
+    assert analyze_query("+33 (0)1 23 45 67 89").words == (("33123456789",),)

@@ -24,6 +24,10 @@ _LONG_RUN: Final = 4
 """Longest run in a longer chain, apart from the whole."""
 _MANY: Final = 16
 """Chains of more pieces are found by pairs of pieces and as a whole: their terms stay below four times their length."""
+_MOST_ENDS: Final = 3
+"""Ends of a dotted name that are found by themselves, besides the whole."""
+_MOST_FOLDERS: Final = 6
+"""Beginnings of a path that are found by themselves."""
 _MOST_CHANGES: Final = 5
 """A word with more changes between letters and digits is a digest or a key: one piece."""
 
@@ -39,6 +43,8 @@ _CONSTANT: Final = re.compile(r"[A-Z]_[A-Z]")
 _CODE_SIGNS: Final = re.compile(r"[+#@\\&]|(?<=\w)(?:\.|::)(?=\w)")
 _TIME: Final = re.compile(r"(?<=\d)[Tt](?=\d\d:)")
 """Between a date and a time."""
+_SCHEME: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]{1,19}://|(?:mailto|tel):)(?=.)")
+"""The scheme of an address, which is found with and without it."""
 _KEPT_SIGNS: Final = re.compile(r"[+#]+")
 
 
@@ -119,12 +125,19 @@ def _may_begin(pieces: list[Piece], start: int) -> bool:
 
 def _may_end(pieces: list[Piece], start: int, end: int) -> bool:
     """At a word's last piece. Letters alone are looked for one by one, or as a constant."""
-    if end < len(pieces) and pieces[end].word == pieces[end - 1].word:
-        return False
     run = pieces[start:end]
+    if end < len(pieces) and pieces[end].word == pieces[end - 1].word:
+        return _ends_inside_word(run, pieces[end])
     if any(piece.digits for piece in run):
         return not any(_joins_letters(before, after) for before, after in itertools.pairwise(run))
     return run[0].word == run[-1].word and all(piece.text.isupper() for piece in run)
+
+
+def _ends_inside_word(run: list[Piece], after: Piece) -> bool:
+    """At an underscore after a number (`utf8mb4_bin`), and at letters after a number with signs: `12:30pm`."""
+    if after.sign == "_":
+        return any(piece.digits for piece in run) and not run[0].inside
+    return not after.digits and run[-1].inside and all(piece.digits for piece in run)
 
 
 def find_file_name(pieces: list[Piece]) -> list[Piece]:
@@ -132,6 +145,27 @@ def find_file_name(pieces: list[Piece]) -> list[Piece]:
     slashes = [at for at, piece in enumerate(pieces) if at and piece.sign[-1:] in ("/", "\\")]
     name = pieces[max(slashes, default=0) :]
     return name if any(piece.sign == "." for piece in name[1:]) else []
+
+
+def list_names(pieces: list[Piece]) -> Iterator[list[Piece]]:
+    """The names with a dot inside a path or an address, and the ends of each: `docs.example.com`, `example.com`.
+
+    An address of mail is a name, and what stands behind its `@` is another.
+    """
+    begins = [0, *(at for at, piece in enumerate(pieces) if at and piece.sign.strip("-_.'+#&"))]
+    for begin, end in itertools.pairwise([*begins, len(pieces)]):
+        dots = [at for at in range(begin + 1, end) if pieces[at].sign == "." and not pieces[at].inside]
+        if not dots or all(piece.digits for piece in pieces[begin:end]):
+            continue
+        local = begin - 1 if begin and pieces[begin].sign == "@" else begin
+        mail = max((at for at in begins if at <= local), default=0)
+        yield from (pieces[start:end] for start in dict.fromkeys((mail, begin, *dots[:-1][-_MOST_ENDS:])))
+
+
+def list_folders(pieces: list[Piece]) -> Iterator[list[Piece]]:
+    """The beginnings of a path with more than one slash that end before a slash, the first name left out."""
+    slashes = [at for at, piece in enumerate(pieces) if at and piece.sign[:1] in ("/", "\\")]
+    yield from (pieces[:end] for end in slashes[1 : 1 + _MOST_FOLDERS])
 
 
 def _joins_letters(before: Piece, after: Piece) -> bool:
@@ -152,6 +186,12 @@ def is_code(chain: str, pieces: list[Piece]) -> bool:
     if numbers and len(pieces) > 1:
         return True
     return bool(_CONSTANT.search(chain) or _CODE_SIGNS.search(chain) or chain.count("/") > 1)
+
+
+def split_scheme(chain: str) -> tuple[str, str]:
+    """The scheme of an address, empty where there is none, and the rest: `https://` and `example.com`."""
+    match = _SCHEME.match(chain) if ":" in chain else None
+    return (match.group(), chain[match.end() :]) if match else ("", chain)
 
 
 def split_signs(chain: str) -> tuple[str, str]:

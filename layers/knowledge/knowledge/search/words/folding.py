@@ -30,16 +30,23 @@ _BY_SCRIPT: Final = (
 )  # fmt: skip
 """The stemmer of a word whose script few languages share."""
 
-_LETTERS: Final = str.maketrans(
-    {"ø": "o", "ł": "l", "œ": "oe", "æ": "ae", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i", "ŧ": "t", "ŋ": "n"}
-)
+_FIRST_OF_A_SCRIPT: Final = min(low for low, _, _ in _BY_SCRIPT)
+
+_LETTERS: Final = {
+    "ø": "o", "ł": "l", "œ": "oe", "æ": "ae", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i", "ŧ": "t", "ŋ": "n",
+}  # fmt: skip
 """Letters that are not decomposed, as they are written without them."""
 
 _DROPPED: Final = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
-    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"
+    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u093c]"
 )
-"""Accents of Latin, Greek and Cyrillic; vowel points of Hebrew and Arabic, and the Arabic lengthening."""
+"""Accents of Latin, Greek and Cyrillic; vowel points of Hebrew and Arabic, the Arabic lengthening, and the
+dot that Hindi often leaves out."""
+
+# As patterns, because a translation looks at every character of a long run.
+_LETTER: Final = re.compile(f"[{''.join(_LETTERS)}]")
+_DIGIT: Final = re.compile(r"(?![0-9])\d")
 
 _PLURALS: Final = (
     *(("ões", "ão"), ("ães", "ão"), ("ãos", "ão"), ("oes", "ao"), ("aes", "ao"), ("aos", "ao")),
@@ -53,13 +60,13 @@ def fold(text: str) -> str:
     """Lower case without accents; the digits of all scripts as ASCII's."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    bare = _LETTER.sub(lambda match: _LETTERS[match.group()], _DROPPED.sub("", decomposed))
+    if bare.isascii():
+        return bare
     # Voiced kana marks are letters: compose again what is not dropped.
-    return "".join(map(_fold_digit, unicodedata.normalize("NFC", _DROPPED.sub("", decomposed))))
-
-
-def _fold_digit(sign: str) -> str:
-    return str(unicodedata.digit(sign)) if sign.isdigit() and not sign.isascii() else sign
+    composed = unicodedata.normalize("NFC", bare)
+    return _DIGIT.sub(lambda match: str(unicodedata.digit(match.group())), composed)
 
 
 def stem_in_language(word: str, language: str) -> list[str]:
@@ -76,13 +83,26 @@ def stem_in_language(word: str, language: str) -> list[str]:
 def _stem_forms(lowered: str, language: str) -> list[str]:
     if lowered.isascii():
         return [_stem(lowered, language)]
+    return list(dict.fromkeys(_stem_both(lowered, fold(lowered), language)))
+
+
+def _stem_both(lowered: str, folded: str, language: str) -> tuple[str, str]:
     # Folding comes after stemming, and the folded form is stemmed too: "configuracao" must meet "configuração".
-    return list(dict.fromkeys([fold(_stem(form, _choose(form, language))) for form in (lowered, fold(lowered))]))
+    if lowered[:1] < _FIRST_OF_A_SCRIPT:
+        return fold(_stem(lowered, language)), fold(_stem(folded, language))
+    return fold(_stem(lowered, _choose(lowered, language))), fold(_stem(folded, _choose(folded, language)))
 
 
-def stem_in_all_languages(word: str) -> list[str]:
-    """Stems of a query's word, whose language is unknown."""
-    return list(dict.fromkeys(stem for language in QUERY_LANGUAGES for stem in stem_in_language(word, language)))
+def stem_in_all_languages(word: str, language: str = "") -> list[str]:
+    """Stems of a query's word in all languages of queries, and in its own where that is known and has a stemmer."""
+    lowered = word.lower()
+    languages = QUERY_LANGUAGES if language in QUERY_LANGUAGES else (*QUERY_LANGUAGES, language)
+    if lowered.isascii():
+        return list(dict.fromkeys([_stem(lowered, one) for one in languages if one in STEMMERS]))
+    folded = fold(lowered)
+    return list(
+        dict.fromkeys([stem for one in languages if one in STEMMERS for stem in _stem_both(lowered, folded, one)])
+    )
 
 
 def _choose(word: str, language: str) -> str:

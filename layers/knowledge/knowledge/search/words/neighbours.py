@@ -16,8 +16,8 @@ from knowledge.search.words.tokens import Token
 
 _UNITS: Final = """
 b kb mb gb tb pb kib mib gib tib bit kbit mbit gbit bps kbps mbps gbps hz khz mhz ghz v mv kv w mw kw kwh wh a ma mah k
-m g kg mg µg ug ng t lb lbs oz l ml cl dl m2 m3 mm cm dm km nm in ft mi s ms ns us min h d px pt em rem dpi fps rpm db c
-f pa kpa hpa bar mol cal kcal j kj eur usd gbp chf brl jpy mxn
+am pm m g kg mg μg ug ng t lb lbs oz l ml cl dl m2 m3 mm cm dm km nm μm in ft mi s ms ns us μs min h d px pt em rem dpi
+fps rpm db c f pa kpa hpa bar mol cal kcal j kj eur usd gbp chf brl jpy mxn
 """
 UNITS: Final = frozenset(_UNITS.split())
 """What is joined to a number before it, folded."""
@@ -25,7 +25,7 @@ UNITS: Final = frozenset(_UNITS.split())
 _LONG_NUMBER: Final = range(7, 21)
 """Digits of a telephone number, a card or an account, whatever stands between its groups."""
 
-_MAX_GROUPS: Final = 5
+MAX_GROUPS: Final = 7
 _MAX_GAP: Final = 3
 """Groups of one number in a text, and signs between two of them."""
 
@@ -33,8 +33,15 @@ _BEGINNINGS: Final = 3
 """Pieces of a number that a name is joined to: `python3` and `python3.11` of `Python 3.11.7`."""
 
 _NUMBER: Final = re.compile(r"[\d./-]+")
+_THOUSANDS: Final = re.compile(r"[1-9]\d{0,2}(?: \d{3})+")
+"""A number whose groups of three digits a space separates."""
 _NO_DIGIT: Final = re.compile(r"\D")
 _STOP_WORDS: Final = frozenset().union(*STOP_WORDS.values())
+
+
+def is_gap(between: str) -> bool:
+    """Whether a number and its unit may have this between them: a space, or the sign of a degree."""
+    return between in (" ", "°", " °")
 
 
 def join_neighbours(before: str, after: str) -> list[str]:
@@ -68,13 +75,22 @@ def continue_number(groups: Sequence[Token], token: Token, text: str) -> list[To
         return []
     gap = text[groups[-1].end : token.start] if groups else "|"
     continued = len(gap) <= _MAX_GAP and not gap.strip(" ()-/.+")
-    return [*groups[1 - _MAX_GROUPS :], token] if continued else [token]
+    return [*groups[1 - MAX_GROUPS :], token] if continued else [token]
 
 
 def join_groups(groups: Sequence[Token]) -> list[str]:
     """The digits of the numbers that end with the last group: one may begin at any of them."""
-    digits = [_NO_DIGIT.sub("", group.text) for group in groups]
-    return [number for start in range(len(digits) - 1) for number in _keep_long("".join(digits[start:]))]
+    return [number for start in range(len(groups) - 1) for number in _keep_number(groups[start:])]
+
+
+def _keep_number(groups: Sequence[Token]) -> list[str]:
+    digits = _join_group_digits(groups)
+    return [digits] if _THOUSANDS.fullmatch(" ".join(group.text for group in groups)) else _keep_long(digits)
+
+
+def _join_group_digits(groups: Sequence[Token]) -> str:
+    """The digits of all groups, without the zero of `+44 (0)20`, which is dialled inside the country alone."""
+    return "".join(_NO_DIGIT.sub("", group.text) for at, group in enumerate(groups) if not at or group.text != "0")
 
 
 def find_long_number(tokens: Sequence[Token], text: str) -> tuple[int, str]:
@@ -83,12 +99,17 @@ def find_long_number(tokens: Sequence[Token], text: str) -> tuple[int, str]:
     The sign is a parenthesis, a plus or a leading zero: other numbers beside each other are several.
     """
     count, digits = 0, ""
+    thousands, grouped = 0, ""
     groups: list[Token] = []
     for token in tokens:
         groups = continue_number(groups, token, text)
         if not groups or (count and len(groups) == 1) or len(digits) >= _LONG_NUMBER.stop:
             break
-        count, digits = count + 1, digits + _NO_DIGIT.sub("", token.text)
+        count, digits = count + 1, _join_group_digits(tokens[: count + 1])
+        if _THOUSANDS.fullmatch(text[tokens[0].start : token.end]):
+            thousands, grouped = count, digits
+    if thousands == count > 0:
+        return thousands, grouped
     if count < 2:  # noqa: PLR2004 - groups
         return 0, ""
     written = text[max(0, tokens[0].start - 1) : tokens[count - 1].end].lstrip()

@@ -35,6 +35,8 @@ _TAGS: Final = "b|big|bdi|code|del|em|font|i|ins|kbd|mark|q|s|samp|small|span|st
 _MARKUP: Final = rf"""
     \\(?P<escaped>[!-/:-@\[-`{{-~])
   | &(?:[A-Za-z][A-Za-z0-9]{{1,31}}|\#[0-9]{{1,7}}|\#[xX][0-9A-Fa-f]{{1,6}});
+  | (?<=[\w)\]])(?P<arrow>->)(?=\w)
+  | (?<=\d)(?P<times>\u00d7)(?=\d)
   | </?(?:{_TAGS})(?:\s[^<>]{{0,200}})?/?>
   | (?<=[^\W\d_])(?P<broken>[-\u2010\u00ad])[ \t]*(?:\r\n|\n|\r)[ \t>]{{0,20}}(?=[^\W\d_])
 """
@@ -42,7 +44,7 @@ _MARKUP: Final = rf"""
 
 _SHORT_CLUSTER: Final = 4
 
-_MARKUP_SIGNS: Final = re.compile(r"[\\&<]|[-\u2010\u00ad][ \t]*[\r\n]")
+_MARKUP_SIGNS: Final = re.compile(r"[\\&<\u00d7]|->|[-\u2010\u00ad][ \t]*[\r\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,10 @@ def _normalize_cluster(cluster: str) -> str:
 def _resolve_markup(match: re.Match[str]) -> str:
     if match["escaped"] is not None:
         return match["escaped"]
+    if match["arrow"] is not None:
+        return "::"
+    if match["times"] is not None:
+        return "x"
     if match["broken"] is not None:
         return "" if match["broken"] == "\u00ad" else "-"
     found = match.group()

@@ -83,16 +83,15 @@ def guess_language(question: str) -> str:
     Time is linear in the question's length, some 10 microseconds for a sentence.
     """
     text = question[:MAX_GUESSED_CHARS]
-    latin = _choose(_count_votes(text.lower()))
     beyond = 0 if text.isascii() else len(_BEYOND_LATIN.findall(text))
     if not beyond:
-        return latin
+        return _choose(_count_votes(text.lower()))
     known = next((language for script, language in _SCRIPTS if script.search(text)), "")
-    letters = sum(map(len, _WORD.findall(text)))
-    if (beyond > 1 and 2 * beyond >= letters) or (known in _MIXED and not latin):
+    if beyond > 1 and 2 * beyond >= sum(map(len, _WORD.findall(text))):
         return known
     # Letters of another script are a symbol, or what the question is about.
-    return latin
+    latin = _choose(_count_votes(text.lower()))
+    return known if known in _MIXED and not latin else latin
 
 
 def _count_votes(lowered: str) -> dict[str, float]:

@@ -13,25 +13,27 @@ from knowledge.search.excerpts import FoundWord
 from knowledge.search.word_cache import WordCache
 from knowledge.search.words.chains import (
     Piece,
-    find_file_name,
     is_code,
     join,
     join_name,
+    list_folders,
+    list_names,
     list_runs,
     read_number,
     split_chain,
+    split_scheme,
     split_signs,
     strip_possessive,
 )
 from knowledge.search.words.folding import FALLBACK, QUERY_LANGUAGES, STEMMERS, fold, stem_in_language
-from knowledge.search.words.neighbours import continue_number, join_digits, join_groups, join_neighbours
+from knowledge.search.words.neighbours import continue_number, is_gap, join_digits, join_groups, join_neighbours
 from knowledge.search.words.normalization import normalize, normalize_with_sources
 from knowledge.search.words.tokens import MAX_PIECE_CHARS, Token, find_tokens, is_unspaced, to_token
 
 _SINGLES: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3]")
 """Han and Hangul characters, which may be words alone."""
 
-_SIGNS: Final = "-.@$§[! "
+SIGNS: Final = "-.@$§[! "
 """Characters of the signs before a chain."""
 
 _ONE_NAME: Final = 3
@@ -62,7 +64,7 @@ def analyze_text(text: str, language: str, split_compound: SplitCompound | None 
         if number:
             groups = continue_number(groups, to_token(match), normalized)
             terms += join_groups(groups)
-        if (number or before_number) and before is not None and normalized[before.end() : match.start()] == " ":
+        if (number or before_number) and before is not None and is_gap(normalized[before.end() : match.start()]):
             terms += join_neighbours(before.group(), found)
         before, before_number = match, number
     return limit_growth(terms, text)
@@ -94,7 +96,7 @@ def _list_word_terms(signed: str, languages: tuple[str, ...]) -> tuple[str, ...]
     if is_unspaced(signed):
         run = fold(signed)
         return tuple(dict.fromkeys([*list_pairs(run), *_SINGLES.findall(run)]))
-    chain = signed.lstrip(_SIGNS)
+    chain = signed.lstrip(SIGNS)
     found = [term for language in languages for term in _list_chain_terms(strip_possessive(chain), language)]
     if len(chain) < len(signed):
         found.append(signed[: -len(chain)].strip() + fold(chain))
@@ -108,7 +110,10 @@ def _list_chain_terms(chain: str, language: str) -> Iterable[str]:
 
 
 def _find_terms(chain: str, language: str) -> Iterator[str]:
-    body, signs = split_signs(chain)
+    scheme, address = split_scheme(chain)
+    if scheme:
+        yield from stem_in_language(scheme.rstrip(":/"), language)
+    body, signs = split_signs(address)
     pieces = split_chain(body)
     if signs:
         yield join(pieces[-1:]) + signs
@@ -134,8 +139,9 @@ def _list_run_terms(body: str, pieces: list[Piece], language: str) -> Iterator[s
         if not code and term.isalpha():
             yield from stem_in_language(term, language)
         yield from read_number(term)
-    if code and (file_name := find_file_name(pieces)) and not file_name[-1].digits:
-        yield join_name(file_name)
+    if code:
+        yield from map(join_name, list_names(pieces))
+        yield from map(join, list_folders(pieces))
 
 
 def _list_piece_terms(piece: Piece, language: str) -> list[str]:
