@@ -185,3 +185,23 @@ def test_a_plot_without_the_extra_is_refused_with_what_to_install(
     monkeypatch.setattr(alpha_plot, "NEEDED", "a_library_that_is_not_there")
     result = run(sample, QUESTIONS, *CALLER, "--png", str(tmp_path / "x.png"), code=ExitCode.USAGE)
     assert "search-knowledge[eval]" in result.stderr
+
+
+def test_the_questions_lost_against_another_mode_are_shown_with_what_was_found(sample: Sample) -> None:
+    # The weight of words alone, which loses to meaning on these questions.
+    options = ("--alpha", "1", "--alpha-sweep", "", "--against", "semantic")
+    lines = run(sample, QUESTIONS, *CALLER, *options, "--losses", "2").stdout.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("Lost most by hybrid 1 against semantic"))
+    assert lines[at + 1].startswith("-")
+    assert [line.split()[0] for line in lines[at + 2 : at + 4]] == ["hybrid", "semantic"]
+    assert "*" in lines[at + 3]
+    losses = document(run(sample, QUESTIONS, *CALLER, *options, "--json"))["losses"]
+    assert losses["against"] == {"mode": "semantic", "alpha": None}
+    assert 0 < len(losses["questions"]) <= 3
+    assert all(loss["ndcg"] < loss["ndcg_against"] for loss in losses["questions"])
+    assert losses["questions"][0]["found_against"][0]["grade"] > 0
+
+
+def test_no_losses_are_shown_where_none_are_asked_for(sample: Sample) -> None:
+    assert "Lost most" not in run(sample, QUESTIONS, *CALLER, "--losses", "0").stdout
+    assert document(run(sample, QUESTIONS, *CALLER, "--losses", "0", "--json"))["losses"]["questions"] == []

@@ -33,6 +33,11 @@ _SWEEP: Final = ",".join(f"{tenth / 10:g}" for tenth in range(11))
 _MODE: Final = "How to rank; may be repeated.  [default: all modes]"
 _ALPHA: Final = "Weight of the lexical side in hybrid, the reference of all comparisons."
 _ALPHAS: Final = "Weights to try in hybrid, separated by commas; empty for none."
+_OTHER_MODES: Final = tuple(mode for mode in MODES if mode != DEFAULT_MODE)
+_AGAINST: Final = "Show the questions that hybrid answers worse than this mode, and what each found."
+_LOSSES: Final = "How many of these to show; 0 for none."
+MAX_LOSSES: Final = 1_000
+"""More questions than anybody reads; a file of thousands stays readable."""
 
 
 class ShareType(click.ParamType[float]):
@@ -79,6 +84,8 @@ class EvaluationOptions:
     alpha: float
     sweep: tuple[float, ...]
     png: Path | None
+    against: Mode
+    losses: int
 
 
 @click.command(
@@ -95,6 +102,8 @@ class EvaluationOptions:
 @click.option("--mode", "modes", type=click.Choice(MODES), multiple=True, help=_MODE)
 @click.option("--alpha", type=_SHARE, default=DEFAULT_ALPHA, show_default=True, help=_ALPHA)
 @click.option("--alpha-sweep", "sweep", type=SharesType(), default=_SWEEP, show_default=True, help=_ALPHAS)
+@click.option("--against", type=click.Choice(_OTHER_MODES), default="lexical", show_default=True, help=_AGAINST)
+@click.option("--losses", type=click.IntRange(0, MAX_LOSSES), default=3, show_default=True, help=_LOSSES)
 @click.option("--png", type=click.Path(dir_okay=False, path_type=Path), help="Draw the sweep into this file.")
 def evaluate(folder: Path, target: Target, base_id: str | None, modes: tuple[Mode, ...], **options: Any) -> None:  # noqa: ANN401 - the fields of EvaluationOptions
     """Measure how well questions find the items that answer them.
@@ -140,19 +149,20 @@ async def _run(target: Target, options: EvaluationOptions, qrels: Qrels) -> tupl
     reference = Setting(DEFAULT_MODE, options.alpha)
     rankings = tuple(Setting(mode, options.alpha) for mode in options.modes)
     sweep = tuple(Setting(DEFAULT_MODE, alpha) for alpha in options.sweep)
+    against = Setting(options.against, options.alpha)
     dataset = target.create_dataset()
     try:
         with target.session.output.progress() as progress:
             evaluation = await evaluate_queries(
                 Corpus(dataset, options.scopes, options.base_id),
                 matched.queries,
-                (reference, *rankings, *sweep),
+                (reference, *rankings, *sweep, against),
                 target.provider.embed_query,
                 partial(progress, "ask"),
             )
     finally:
         await dataset.close()
-    return matched, Report(evaluation, reference, rankings, sweep)
+    return matched, Report(evaluation, reference, rankings, sweep, against, options.losses)
 
 
 async def _list_published(target: Target, options: EvaluationOptions) -> list[PublishedItem]:

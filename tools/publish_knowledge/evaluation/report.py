@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from knowledge.requests import DEFAULT_MODE
+from publish_knowledge.evaluation.losses import Loss, build_losses, find_losses, format_losses
 from publish_knowledge.evaluation.metrics import DEPTH, Estimate, Improvement, find_improvement
 from publish_knowledge.evaluation.runs import Evaluation, Setting
 
@@ -27,6 +28,9 @@ class Report:
     reference: Setting
     rankings: tuple[Setting, ...]
     sweep: tuple[Setting, ...]
+    against: Setting | None = None
+    """The setting whose better answers are shown, if any."""
+    most_losses: int = 0
 
     @property
     def questions(self) -> int:
@@ -37,6 +41,10 @@ class Report:
         """The best alpha of the sweep, if it is better than the reference."""
         others = {one.alpha: self.evaluation.values(one) for one in self.sweep if one != self.reference}
         return find_improvement(self.evaluation.values(self.reference), others)
+
+    def find_losses(self) -> list[Loss]:
+        """The questions that the reference answers worst compared with `against`."""
+        return find_losses(self.evaluation, self.reference, self.against, self.most_losses) if self.against else []
 
 
 def format_tables(report: Report) -> Iterator[str]:
@@ -50,6 +58,10 @@ def format_tables(report: Report) -> Iterator[str]:
         yield from (_format_sweep(report, setting) for setting in report.sweep)
         yield ""
         yield advise(report)
+    if report.against and (losses := report.find_losses()):
+        yield ""
+        yield from format_losses(losses, report.reference, report.against)
+        yield ""
     yield _NOTE
 
 
@@ -62,6 +74,10 @@ def build_document(report: Report) -> dict[str, Any]:
         "reference": _name_setting(report.reference),
         "rankings": [_build_figures(report, setting) for setting in report.rankings],
         "alpha_sweep": [_build_figures(report, setting) for setting in report.sweep],
+        "losses": {
+            "against": _name_setting(report.against) if report.against else None,
+            "questions": build_losses(report.find_losses()),
+        },
         "advice": {
             "alpha": advised,
             "probability": best.probability if best else None,

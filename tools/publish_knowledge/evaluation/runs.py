@@ -7,7 +7,7 @@ a sweep costs little more than one search.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from knowledge.requests import DEFAULT_ALPHA, DEFAULT_MODE, Mode, SearchRequest
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from knowledge.scopes import Scope
     from knowledge.store.dataset import Dataset
     from knowledge.store.snapshot import Snapshot
+
+FIRST_ITEMS: Final = 3
+"""Items of each answer that an evaluation keeps, to say what was found."""
 
 CONCURRENT_QUERIES: Final = 4
 """Queries in flight: enough to keep the cores busy, few enough not to delay each other."""
@@ -69,10 +72,20 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundItem:
+    """An item of an answer; `source` is its path or the like, for a person."""
+
+    knowledge_item_id: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The metrics of every setting, query by query in one order."""
+    """The metrics of every setting, query by query in one order, and the first items that each query found there."""
 
     by_setting: Mapping[Setting, Sequence[Metrics]]
+    queries: Sequence[JudgedQuery] = ()
+    first_items: Mapping[Setting, Sequence[tuple[FoundItem, ...]]] = field(default_factory=dict)
 
     def values(self, setting: Setting, metric: str = "ndcg") -> list[float]:
         """One metric of every query: `ndcg`, `recall` or `mrr`."""
@@ -97,15 +110,26 @@ async def evaluate(
     """Measure every query in every setting; raises what a search raises."""
     distinct = tuple(dict.fromkeys(settings))
     rows: list[list[Metrics]] = []
-    for first in range(0, len(queries), CONCURRENT_QUERIES):
-        some = queries[first : first + CONCURRENT_QUERIES]
+    first: list[list[tuple[FoundItem, ...]]] = []
+    for start in range(0, len(queries), CONCURRENT_QUERIES):
+        some = queries[start : start + CONCURRENT_QUERIES]
         answers = await gather_all(search_in_settings(corpus, query.text, distinct, embed) for query in some)
         rows += [
             [compute_metrics(ranked_items(answer), query.grades) for answer in row]
             for query, row in zip(some, answers, strict=True)
         ]
+        first += [[_list_first_items(answer) for answer in row] for row in answers]
         on_progress(len(rows), len(queries))
-    return Evaluation({setting: [row[column] for row in rows] for column, setting in enumerate(distinct)})
+    return Evaluation(
+        {setting: [row[column] for row in rows] for column, setting in enumerate(distinct)},
+        tuple(queries),
+        {setting: [row[column] for row in first] for column, setting in enumerate(distinct)},
+    )
+
+
+def _list_first_items(answer: SearchAnswer) -> tuple[FoundItem, ...]:
+    revisions = [hit.revision for hit in answer.hits[:FIRST_ITEMS]]
+    return tuple(FoundItem(revision.item_id, revision.source_uri or revision.title) for revision in revisions)
 
 
 async def search_in_settings(
