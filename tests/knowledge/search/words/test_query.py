@@ -72,3 +72,14 @@ def test_numbers_in_groups_and_long_queries_end_in_time() -> None:
     assert len(analyze_query("1 000 " * 300).terms) <= 320
     assert analyze_query("1 000 000").words == (("1000000",),)
     assert analyze_query("+33 (0)1 23 45 67 89").words == (("33123456789",),)
+
+
+def test_the_exact_form_of_a_number_has_more_of_its_terms_than_another_reading() -> None:
+    (word,) = analyze_query("25.000").words
+    exact, other = (set(analyze_text(f"It costs {number} now.", "en")) for number in ("25.000", "25000"))
+    assert len(exact.intersection(word)) == 2
+    assert len(other.intersection(word)) == 1
+
+
+def test_a_word_behind_a_number_is_no_unit() -> None:
+    assert [word[0] for word in analyze_query("python 3 in docker").words] == ["python", "3", "in", "docker"]

@@ -15,12 +15,12 @@ from knowledge.search.words.folding import fold
 from knowledge.search.words.tokens import Token
 
 _UNITS: Final = """
-b kb mb gb tb pb kib mib gib tib bit kbit mbit gbit bps kbps mbps gbps hz khz mhz ghz v mv kv w mw kw kwh wh a ma mah k
-am pm m g kg mg μg ug ng t lb lbs oz l ml cl dl m2 m3 mm cm dm km nm μm in ft mi s ms ns us μs min h d px pt em rem dpi
+b kb mb gb tb pb kib mib gib tib bit kbit mbit gbit bps kbps mbps gbps hz khz mhz ghz v mv kv w mw kw kwh wh ma mah k
+am pm m g kg mg μg ug ng t lb lbs oz l ml cl dl m2 m3 mm cm dm km nm μm ft mi s ms ns us μs min h d px pt em rem dpi
 fps rpm db c f pa kpa hpa bar mol cal kcal j kj eur usd gbp chf brl jpy mxn
 """
 UNITS: Final = frozenset(_UNITS.split())
-"""What is joined to a number before it, folded."""
+"""What is joined to a number before it, folded. Not what is mostly a word: `Python 3 in Docker` is about 3."""
 
 _LONG_NUMBER: Final = range(7, 21)
 """Digits of a telephone number, a card or an account, whatever stands between its groups."""
