@@ -40,6 +40,10 @@ _DEVIATIONS: Final = 4.5
 """A pool's best is usually at most so many standard deviations above its lowest; one further above counts more."""
 
 
+_LEAD_WEIGHT: Final = 2.0
+"""How much heavier the lexical side becomes if all words find one item alone (decision 0079)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A passage with its raw scores; `None` where a side did not find it or was not asked."""
@@ -155,12 +159,16 @@ def _lexical_side(found: ItemScores, bounds: LexicalBounds) -> _Side:
     """BM25 has a natural zero, but the best may be poor: the *query coverage* compares it with the ideal score.
 
         coverage   = sqrt(best / ideal)
-        normalized = coverage * (score / best + (score - cutoff) / spread) / 2
+        evidence   = 1 + 2 * coverage^4 * lead
+        normalized = evidence * coverage * (score / best + (score - cutoff) / spread) / 2
 
     The square root, because full coverage would penalize long queries, and without coverage a single shared word would
     be a perfect match. The mean of two values, because each alone fails in one case: by its share of the best, the last
     of a large pool of near equals would get almost 1, and by its distance from the cutoff, the lowest hit of a small
     pool would get 0.
+
+    The *lead* is the share of the best score by which it exceeds the next item's: an identifier, a name or a citation
+    finds one item with all its words, and that is stronger evidence than the words that many items share.
     """
     raw = {score for _, score in found}
     best = max(raw, default=0.0)
@@ -170,8 +178,18 @@ def _lexical_side(found: ItemScores, bounds: LexicalBounds) -> _Side:
     # Where nothing was cut off, a passage that was not found scores 0: the share of the best counts alone.
     cut_off = bounds.cutoff_score > 0
     heights = _normalize(found, bounds.cutoff_score) if cut_off else {score: score / best for score in raw}
-    normalized = {score: coverage * (max(score, 0.0) / best + max(heights[score], 0.0)) / 2 for score in raw}
+    half = (1 + _LEAD_WEIGHT * coverage**4 * _find_lead(found)) * coverage / 2
+    normalized = {score: half * (max(score, 0.0) / best + max(heights[score], 0.0)) for score in raw}
     return _Side(normalized, _rank_items(found, raw))
+
+
+def _find_lead(found: ItemScores) -> float:
+    """The share of the best item's score by which it exceeds the next item's: 1 for a single item, 0 for a tie."""
+    items: dict[str, float] = {}
+    for item_id, score in found:
+        items[item_id] = max(score, items.get(item_id, score))
+    best, second = [*sorted(items.values(), reverse=True), 0.0][:2]
+    return (best - max(second, 0.0)) / best
 
 
 def _semantic_side(found: ItemScores) -> _Side:

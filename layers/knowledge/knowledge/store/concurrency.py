@@ -67,7 +67,7 @@ async def gather_all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     finally:
-        await _cancel_pending(tasks)
+        await _end_all(tasks)
     _raise_first(task for task in tasks if task in done)
     return [task.result() for task in tasks]
 
@@ -78,11 +78,11 @@ async def gather_pair(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any,
     return results[0], results[1]
 
 
-async def _cancel_pending(tasks: list[asyncio.Task[T]]) -> None:
-    pending = [task for task in tasks if not task.done()]
-    for task in pending:
+async def _end_all(tasks: list[asyncio.Task[T]]) -> None:
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*pending, return_exceptions=True)
+    # Those that are done as well: if the caller was cancelled, nobody else retrieves their exceptions.
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _raise_first(tasks: Iterable[asyncio.Task[T]]) -> None:
