@@ -126,3 +126,14 @@ def test_a_citation_and_a_locator_are_one_line_that_obeys_no_control_and_the_res
     window = ReadAnswer(replace(INFO, title=title), True, "a\x1b\r\n", heading, 0, 4).as_dict()  # noqa: FBT003 - as above
     assert (window["content"], window["locator"]) == ("a\x1b\r\n", r"Install > \x07Linux")
     assert window["source"]["citation"] == r"Red \x1b[31m\nTwo, section “Install > \x07Linux” (docs/install.md)"
+
+
+def test_scores_have_at_most_four_decimals() -> None:
+    scores = Scores(0.123456, 7.4149999, 0.66666666, 1, 2).as_dict()
+    assert scores == {
+        "score": 0.1235,
+        "lexical": 7.415,
+        "semantic": 0.6667,
+        "lexical_rank": 1,
+        "semantic_rank": 2,
+    }

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 SEARCH_TYPE = "knowledge_search"
 READ_TYPE = "knowledge"
+SCORE_DECIMALS = 4
+"""Decimals of all scores: more would say nothing, and cost a caller tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,9 @@ class Scores:
     def as_dict(self) -> dict[str, float | int | None]:
         """JSON form."""
         return {
-            "score": self.score,
-            "lexical": self.lexical,
-            "semantic": self.semantic,
+            "score": round(self.score, SCORE_DECIMALS),
+            "lexical": None if self.lexical is None else round(self.lexical, SCORE_DECIMALS),
+            "semantic": None if self.semantic is None else round(self.semantic, SCORE_DECIMALS),
             "lexical_rank": self.lexical_rank,
             "semantic_rank": self.semantic_rank,
         }

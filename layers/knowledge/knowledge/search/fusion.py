@@ -15,6 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from knowledge.requests import LEXICAL_MODES, SEMANTIC_MODES
+from knowledge.results import SCORE_DECIMALS
 from knowledge.search.bm25 import align_terms, rescore
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ def _score(pool: Sequence[Candidate], mode: Mode, alpha: float, lexical: _Side, 
         weight = {"lexical": 1.0, "semantic": 0.0}.get(mode, alpha)
         words, meaning = lexical.weighted_scores(weight), semantic.weighted_scores(1 - weight)
         maximum = weight * lexical.maximum + (1 - weight) * semantic.maximum
-    return [((words[one.lexical] + meaning[one.semantic]) / maximum, one) for one in pool]
+    # Rounded as it is shown, so that the order is by the shown score, then item id.
+    return [(round((words[one.lexical] + meaning[one.semantic]) / maximum, SCORE_DECIMALS), one) for one in pool]
 
 
 def _best_of_each_item(scored: Scored) -> Scored:
