@@ -41,7 +41,7 @@ _DEVIATIONS: Final = 4.5
 """A pool's best is usually at most so many standard deviations above its lowest; one further above counts more."""
 
 
-_LEAD_WEIGHT: Final = 2.0
+_LEAD_WEIGHT: Final = 4.0
 """How much heavier the lexical side becomes if all words find one item alone (decision 0079)."""
 
 
@@ -161,7 +161,7 @@ def _lexical_side(found: ItemScores, bounds: LexicalBounds) -> _Side:
     """BM25 has a natural zero, but the best may be poor: the *query coverage* compares it with the ideal score.
 
         coverage   = sqrt(best / ideal)
-        evidence   = 1 + 2 * coverage^4 * lead
+        evidence   = 1 + 4 * coverage^4 * lead
         normalized = evidence * coverage * (score / best + (score - cutoff) / spread) / 2
 
     The square root, because full coverage would penalize long queries, and without coverage a single shared word would
