@@ -268,7 +268,7 @@ def test_an_id_of_another_folder_is_refused_while_its_file_may_stand(workspace: 
     assert [problem["path"] for problem in report["problems"]] == ["docs1/refunds.md", "es/refunds.md"]
     assert all("--ids path" in problem["reason"] for problem in report["problems"])
     assert publish_in(workspace, docs, es, "--ids", "path") == {
-        "docs1/refunds.md": "created",
+        "docs1/refunds.md": "unchanged",
         "es/refunds.md": "created",
     }
 

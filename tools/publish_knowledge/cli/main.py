@@ -39,12 +39,13 @@ COMMANDS: Final = {
     "history": ("items:history", "List the revisions of an item, latest first."),
     "list": ("items:items", "List the items of an owner or a team."),
     "optimize": ("maintenance:optimize", "Keep queries fast."),
-    "publish": ("publish:publish", "Publish folders or files into a base."),
+    "publish": ("publish:publish", "Publish folders, files or other sources into a base."),
     "purge": ("maintenance:purge", "Remove everything of an owner or a team permanently."),
     "read": ("reading:read", "Read a window of one item's text."),
     "reindex": ("maintenance:reindex", "Renew the search terms of what is published."),
     "restore": ("items:restore", "Make an archived item, or a whole base, readable again."),
     "search": ("reading:search", "Search the published items of owners and teams."),
+    "sync": ("sources.sync:sync", "Make a base equal to its sources."),
 }
 """Where each command is, and its first sentence: importing all commands takes longer than everything else that
 `knowledge --help` does, so that a command is imported when it is used."""

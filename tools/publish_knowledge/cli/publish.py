@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import click
 
+from knowledge.scopes import Scope
 from publish_knowledge.cli.options import base_option, finish, format_example, one_scope, target_options
-from publish_knowledge.cli.output import ExitCode
-from publish_knowledge.cli.passed_over import format_passed_over, summarize_passed_over
+from publish_knowledge.cli.output import ExitCode, Output
+from publish_knowledge.cli.passed_over import format_passed_over
 from publish_knowledge.cli.session import Target
+from publish_knowledge.cli.sources.opening import (
+    SOURCES,
+    find_sources,
+    name_option,
+    open_given_sources,
+    parse_reading,
+    require_local_root,
+)
 from publish_knowledge.maintenance import find_outdated_terms
 from publish_knowledge.publishing.known_names import (
     find_similar,
@@ -26,15 +35,16 @@ from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.plan import PublishReport
 from publish_knowledge.publishing.publish import publish as publish_documents
 from publish_knowledge.sources.file_errors import FileError
-from publish_knowledge.sources.files import KINDS, FoundFiles, find_files
-from publish_knowledge.sources.languages import normalize_language
-from publish_knowledge.sources.loading import IdSource, LoadedFiles, load_documents
-from publish_knowledge.sources.selection import Selection, build_selection
+from publish_knowledge.sources.files import FoundFiles
+from publish_knowledge.sources.loading import IdSource, LoadedFiles
+from publish_knowledge.sources.selection import Selection
 from publish_knowledge.store.marker import dataset_exists
 from publish_knowledge.store.scope_tables import open_scope
 
 if TYPE_CHECKING:
     from publish_knowledge.store.database import Store
+
+TYPE: Final = "knowledge_publish_report"
 
 GONE_SHOWN: Final = 5
 """Paths named by the hint that files are gone; `--json` has all of them."""
@@ -43,8 +53,6 @@ _EXAMPLE: Final = format_example(
     "knowledge publish docs --uri s3://bucket/knowledge --team support --base handbook",
     "knowledge publish docs/guide/install.md --root . --uri ./dataset --owner ana --base notes --draft",
 )
-# A folder that may not be listed is reported like any other file that cannot be used, and the rest is published.
-_PATHS: Final = click.Path(exists=True, readable=False, path_type=Path)
 _FOLDER: Final = click.Path(exists=True, file_okay=False, path_type=Path)
 _EXCLUDE: Final = "Leave out what matches, in gitignore's syntax; may be repeated. See also .knowledgeignore."
 _INCLUDE: Final = "Publish only what matches, in gitignore's syntax; may be repeated."
@@ -55,7 +63,8 @@ _IDS: Final = "What identifies items: `id` in the front matter where there is on
 class _Source:
     """Which files are published, and how they are read."""
 
-    paths: tuple[Path, ...]
+    sources: tuple[str, ...]
+    name: str | None
     root: Path | None
     language: str | None
     exclude: tuple[str, ...]
@@ -64,8 +73,8 @@ class _Source:
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
-    """What was found and loaded."""
+class Batch:
+    """What was found and loaded, and the patterns that decided."""
 
     found: FoundFiles
     loaded: LoadedFiles
@@ -78,7 +87,7 @@ class _Batch:
 
 
 @click.command(epilog=_EXAMPLE)
-@click.argument("paths", nargs=-1, required=True, type=_PATHS, metavar="PATH…")
+@click.argument("sources", nargs=-1, required=True, metavar=SOURCES)
 @target_options
 @one_scope
 @base_option
@@ -87,13 +96,17 @@ class _Batch:
 @click.option("--dry-run", is_flag=True, help="Report what would be done, and do nothing.")
 @click.option("--language", metavar="CODE", help="Language of texts that do not declare theirs.")
 @click.option("--root", type=_FOLDER, help="Folder that item paths relate to.  [default: the given folder's parent]")
+@name_option
 @click.option("--exclude", multiple=True, metavar="PATTERN", help=_EXCLUDE)
 @click.option("--include", multiple=True, metavar="PATTERN", help=_INCLUDE)
 @click.option("--ids", type=click.Choice(get_args(IdSource)), default="front-matter", show_default=True, help=_IDS)
 @click.option("--cache/--no-cache", default=True, help="Keep embeddings between runs.  [default: keep]")
 @click.option("--verbose", is_flag=True, help="List the files that are passed over.")
 def publish(target: Target, *, cache: bool, verbose: bool, **options: Any) -> None:  # noqa: ANN401 - fields of `_Source` and `PublishOptions`
-    """Publish folders or files into a base.
+    """Publish folders, files or other sources into a base.
+
+    A SOURCE is a folder, a file, s3://bucket/prefix, a Git repository at a revision
+    (git+https://host/repository@revision#subdirectory=docs, also git+ssh and git+file), or - for standard input.
 
     Markdown (.md, .markdown, .mdx) and plain text (.txt) are accepted, in UTF-8.
 
@@ -105,25 +118,19 @@ def publish(target: Target, *, cache: bool, verbose: bool, **options: Any) -> No
     source = _Source(**{item.name: options.pop(item.name) for item in fields(_Source)})
     if options["draft"] and options["prune"]:
         raise click.UsageError("A draft changes nothing that may be read, so it cannot --prune. Leave one of the two.")
-    batch = _load(source, prune=options["prune"])
-    _publish(target, _build_options(batch, options), batch, cache=cache, verbose=verbose)
+    batch = _load(target, source, prune=options["prune"])
+    _publish(target, build_options(batch, options), batch, cache=cache, verbose=verbose)
 
 
-def _load(source: _Source, *, prune: bool) -> _Batch:
-    if prune and not all(path.is_dir() for path in source.paths):
-        raise click.UsageError("--prune needs whole folders: other files of the base would count as gone.")
-    try:
-        tag = None if source.language is None else normalize_language(source.language)
-        selection = build_selection(source.exclude, source.include)
-        found = find_files(source.paths, source.root, selection)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    if not found.files and not found.errors:
-        names = ", ".join(map(str, source.paths))
-        passed = f" {summarize_passed_over(found.passed_over)}" if found.passed_over else ""
-        raise click.UsageError(f"No {', '.join(KINDS)} files found in {names}.{passed}")
-    found = _refuse_unseen(found) if prune else found
-    return _Batch(found, load_documents(found, tag, source.ids), selection)
+def _load(target: Target, source: _Source, *, prune: bool) -> Batch:
+    with open_given_sources(target.session, source.sources, source.name) as sources:
+        if prune and not all(path.is_dir() for path in sources.paths):
+            raise click.UsageError("--prune needs whole folders: other files of the base would count as gone.")
+        require_local_root(sources, source.root)
+        tag, selection = parse_reading(source.language, source.exclude, source.include)
+        found = find_sources(sources, source.sources, source.root, selection)
+        found = _refuse_unseen(found) if prune else found
+        return Batch(found, sources.load(found, tag, source.ids), selection)
 
 
 def _refuse_unseen(found: FoundFiles) -> FoundFiles:
@@ -137,33 +144,47 @@ def _refuse_unseen(found: FoundFiles) -> FoundFiles:
     return replace(found, errors=errors, links=(), unseen=(*found.unseen, *empty))
 
 
-def _build_options(batch: _Batch, options: Mapping[str, Any]) -> PublishOptions:
+def build_options(batch: Batch, options: Mapping[str, Any], *, is_whole_base: bool = False) -> PublishOptions:
+    """The options of a publish of a batch; `is_whole_base` where what is found is all that the base should hold."""
     found = batch.found
     by_default = (f"{one.path}/" if one.is_folder else one.path for one in found.passed_over if one.reason == "default")
     return PublishOptions(
         **options,
-        folders=found.folders,
+        folders=("",) if is_whole_base else found.folders,
         unread=batch.loaded.unread,
         unseen=(*found.unseen, *by_default),
         selects=partial(batch.selection.includes, bases=found.folders),
         siblings=found.siblings,
-        report_gone=bool(found.folders),
+        report_gone=bool(found.folders) and not is_whole_base,
     )
 
 
-def _publish(target: Target, options: PublishOptions, batch: _Batch, *, cache: bool, verbose: bool) -> None:
-    output, loaded = target.session.output, batch.loaded
-    for error in loaded.errors:
+def _publish(target: Target, options: PublishOptions, batch: Batch, *, cache: bool, verbose: bool) -> None:
+    output = target.session.output
+    print_findings(output, batch, verbose=verbose)
+    report = asyncio.run(_run(target, options, batch.loaded, cache=cache))
+    code = print_report(output, options.scope, options.base_id, report, batch)
+    if report.gone:
+        output.note(_describe_gone(report.gone))
+    finish(code)
+
+
+def print_findings(output: Output, batch: Batch, *, verbose: bool) -> None:
+    """Say on stderr which files are left out, what their writers should know, and what was passed over."""
+    for error in batch.loaded.errors:
         output.note(f"{error.path}: {error.reason}")
     for warning in batch.warnings:
         output.note(f"{warning.path}: Warning: {warning.reason}")
     for line in format_passed_over(batch.found.passed_over, verbose=verbose):
         output.note(line)
-    report = asyncio.run(_run(target, options, loaded, cache=cache))
-    output.result(_build_document(options, report, batch), _format_lines(report, loaded))
-    if report.gone:
-        output.note(_describe_gone(report.gone))
-    finish(choose_exit_code(report, loaded))
+
+
+def print_report(
+    output: Output, scope: Scope, base_id: str, report: PublishReport, batch: Batch, kind: str = TYPE
+) -> ExitCode:
+    """Print what was done to each item, and return the exit code that says so."""
+    output.result(_build_document(scope, base_id, report, batch, kind), _format_lines(report, batch.loaded))
+    return choose_exit_code(report, batch.loaded)
 
 
 async def _run(target: Target, options: PublishOptions, loaded: LoadedFiles, *, cache: bool) -> PublishReport:
@@ -174,7 +195,7 @@ async def _run(target: Target, options: PublishOptions, loaded: LoadedFiles, *, 
             partial(progress, "embed"), cached=cache, on_load=partial(progress, "load", 0, 0)
         )
         async with target.create_store() as store:
-            announced = await _announce_new_names(store, options)
+            announced = await announce_new_names(store, options)
             for sentence in (*announced, *map(str, await find_outdated_terms(store, options.scope))):
                 target.session.output.note(sentence)
             return await publish_documents(store, options, loaded.documents, embedder=embedder, on_progress=progress)
@@ -186,7 +207,7 @@ def _describe_gone(paths: Sequence[str]) -> str:
     return f"{count} still published although the file is gone: {some}. Add --prune to archive what is gone."
 
 
-async def _announce_new_names(store: Store, options: PublishOptions) -> list[str]:
+async def announce_new_names(store: Store, options: PublishOptions) -> list[str]:
     """What a mistyped address, owner, team or base would look like: something new, which publishing may also mean."""
     begins = "would begin" if options.dry_run else "begins"
     if not await dataset_exists(store):
@@ -216,11 +237,11 @@ def choose_exit_code(report: PublishReport, loaded: LoadedFiles) -> ExitCode:
     return ExitCode.PROBLEMS if loaded.errors or report.count("kept") else ExitCode.OK
 
 
-def _build_document(options: PublishOptions, report: PublishReport, batch: _Batch) -> dict[str, Any]:
+def _build_document(scope: Scope, base_id: str, report: PublishReport, batch: Batch, kind: str) -> dict[str, Any]:
     return {
-        "type": "knowledge_publish_report",
-        "scope": options.scope.name,
-        "knowledge_base_id": options.base_id,
+        "type": kind,
+        "scope": scope.name,
+        "knowledge_base_id": base_id,
         "dry_run": report.dry_run,
         "counts": {**report.count_actions(), "problems": len(batch.loaded.errors)},
         "items": [

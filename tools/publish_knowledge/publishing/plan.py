@@ -21,6 +21,7 @@ from publish_knowledge.store.records import HalfVectors, ItemHead, StoredRevisio
 Action = Literal[
     "created",  # a new item, published
     "changed",  # a new revision of an item
+    "renamed",  # the same, only because its file has another path; planned by `sync`
     "restored",  # an archived item, published again as it was
     "unchanged",  # nothing to do
     "drafted",  # stored, not readable
@@ -121,7 +122,7 @@ def prepare_document(scope: Scope, base_id: str, document: Document) -> Prepared
     info = RevisionInfo(
         scope=scope,
         base_id=base_id,
-        item_id=item_id(scope, base_id, document.item_source),
+        item_id=document.item_id or item_id(scope, base_id, document.item_source),
         revision_id="",
         title=document.title,
         language=document.language,

@@ -12,6 +12,7 @@ from knowledge.store.schema import PUBLISHED
 from publish_knowledge.embedding.embedder import Embedder
 from publish_knowledge.maintenance import optimize_if_needed
 from publish_knowledge.publishing.batch import count_texts_to_embed, plan_batch, publish_batch
+from publish_knowledge.publishing.identities import assign_items
 from publish_knowledge.publishing.lifecycle import archive_items
 from publish_knowledge.publishing.options import PublishOptions
 from publish_knowledge.publishing.plan import (
@@ -45,9 +46,10 @@ async def publish(
     """Publish documents into a base. Raises `InvalidRequestError` for an archived base."""
     if options.draft and options.prune:
         raise InvalidRequestError("A draft changes nothing that may be read, so it cannot prune. Leave one of the two.")
-    prepared = (prepare_document(options.scope, options.base_id, document) for document in documents)
-    distinct, refused = _refuse_duplicates(prepared)
     tables = await _open_tables(store, options)
+    named = await _name_items(tables, options, [*documents])
+    prepared = (prepare_document(options.scope, options.base_id, document) for document in named)
+    distinct, refused = _refuse_duplicates(prepared)
     if tables is None:
         steps = (decide_step(one, None, options) for one in distinct)
         return PublishReport((*(step.outcome for step in steps), *refused), dry_run=True)
@@ -71,6 +73,14 @@ async def _open_tables(store: Store, options: PublishOptions) -> ScopeTables | N
         return await open_scope(store, options.scope) if await marker.dataset_exists(store) else None
     await marker.ensure_dataset(store)
     return await ensure_scope(store, options.scope)
+
+
+async def _name_items(tables: ScopeTables | None, options: PublishOptions, documents: list[Document]) -> list[Document]:
+    """Let documents continue the items that were published from their paths, unless that is decided already."""
+    if tables is None or all(document.item_id for document in documents):
+        return documents
+    heads = await tables.list_heads(options.base_id)
+    return assign_items(options.scope, options.base_id, documents, heads)
 
 
 async def _refuse_archived(tables: ScopeTables, base_id: str) -> None:

@@ -21,7 +21,8 @@ class Document:
 
     `source_path` is relative to the published root, with forward slashes. The item's id is derived from `item_source`:
     `path:<source_path>`, or `id:<id>` where the front matter has one, so that the two never collide. `draft` is the
-    field of its front matter that makes it a draft, as `draft: true`.
+    field of its front matter that makes it a draft, as `draft: true`. `item_id` names the
+    item, where that is decided already.
     """
 
     source_path: str
@@ -32,6 +33,7 @@ class Document:
     item_source: str
     source_type: str = SOURCE_FILE
     draft: str | None = None
+    item_id: str | None = None
 
 
 def normalize_path(path: str) -> str:

@@ -29,7 +29,7 @@ META_PURGE: Final = "knowledge.purge"
 """Entry in the schema metadata of a table: the number of the last purge before it was created. None stands for 0."""
 
 ROUNDS: Final = 5
-"""Attempts to drop both tables: after each, a write that was on its way may have created one again."""
+"""Attempts to drop the tables: after each, a write that was on its way may have created one again."""
 
 SECOND_LOOK: Final = 0.3
 """Seconds between dropping the tables and looking again: most writes that were on their way land within them."""
@@ -41,7 +41,10 @@ POLL: Final = 0.2
 MAX_FRAGMENTS: Final = 10
 """Fragments of the marker before it is compacted; every row written is one."""
 
-_PREFIXES: Final = ("current_", "revisions_")
+OBJECTS_PREFIX: Final = "objects_"
+"""How the name of the table begins that says from which objects of buckets items were published."""
+
+_PREFIXES: Final = ("current_", "revisions_", OBJECTS_PREFIX)
 _BEGUN: Final = "begun"
 _DONE: Final = "done"
 _ROW: Final = re.compile(f"([0-9a-f]+) ([0-9]+:[0-9a-f]+) ({_BEGUN}|{_DONE})")
@@ -112,7 +115,7 @@ def label_schema(schema: pa.Schema, record: PurgeRecord) -> pa.Schema:
 
 
 async def purge_tables(store: Store, digest: str) -> bool:
-    """Remove both tables of a scope with all their files; return whether there were any.
+    """Remove the tables of a scope with all their files; return whether there were any.
 
     Ends purges that were interrupted. Raises `StorageUnavailableError` where writes keep coming.
     """

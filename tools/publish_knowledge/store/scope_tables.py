@@ -48,6 +48,7 @@ from publish_knowledge.store.arrow_rows import (
     parse_revisions,
 )
 from publish_knowledge.store.purges import (
+    OBJECTS_PREFIX,
     PurgeGuard,
     PurgeRecord,
     digest_of,
@@ -241,7 +242,7 @@ async def find_scopes(store: Store) -> ScopeListing:
         scope = await _find_scope(store, name)
         if scope is not None:
             scopes.add(scope)
-        elif name != MARKER_TABLE:
+        elif name != MARKER_TABLE and not name.startswith(OBJECTS_PREFIX):
             unknown.append(name)
     return ScopeListing(sorted(scopes), unknown)
 

@@ -1,0 +1,1 @@
+"""Commands that take sources of any kind: how they are opened, and `knowledge sync`."""
