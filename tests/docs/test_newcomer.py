@@ -46,7 +46,7 @@ def test_the_pages_that_are_run_are_those_with_commands() -> None:
     assert {one.path for one in RUN} == {
         "README.md",
         "examples/README.md",
-        *(f"docs/{name}.md" for name in ("deploy", "evaluate", "operate", "publish", "python", "tool")),
+        *(f"docs/{name}.md" for name in ("deploy", "evaluate", "operate", "publish", "python", "sync", "tool")),
     }
 
 

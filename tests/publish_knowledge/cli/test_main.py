@@ -31,7 +31,7 @@ def test_the_commands_are_those_promised_and_each_says_in_a_line_what_it_does() 
     output = CliRunner().invoke(knowledge, ["--help"]).output
     assert [*COMMANDS] == [
         *("archive", "doctor", "eval", "history", "list", "optimize", "publish", "purge", "read", "reindex", "restore"),
-        "search",
+        *("search", "sync"),
     ]
     assert all(f"  {name:<8}  {summary}\n" in output for name, (_, summary) in COMMANDS.items())
     assert "..." not in output.partition("Commands:")[2]

@@ -38,7 +38,7 @@ class ExitCode(IntEnum):
     MISMATCH = 4  # the dataset has another schema version or embedding model
     OVERWRITTEN = 5  # another publisher's revision was overwritten, or a lost race left an item undone
     NOT_FOUND = 6  # no such owner, team, base, item or revision
-    REFUSED = 7  # the state of the base or item does not allow it
+    REFUSED = 7  # the state of the base or item does not allow it, or too much would be archived
     UNEXPECTED = 70  # a fault of this program
     INTERRUPTED = 130  # stopped by the user; the same command again goes on
     TERMINATED = 143  # stopped by SIGTERM; as above
