@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MARK = "# made from dependency tables: "
 # `dev` holds the other two, so it is resolved first and constrains them: one version of a package everywhere.
 LOCKS = {
-    "dev": ["--extra", "eval", "--extra", "fast", "--extra", "publish", "--group", "dev"],
+    "dev": ["--extra", "eval", "--extra", "fast", "--extra", "formats", "--extra", "publish", "--group", "dev"],
     "publish": ["--extra", "publish", "--constraint", "requirements/dev.txt"],
     "run": ["--constraint", "requirements/dev.txt"],
 }

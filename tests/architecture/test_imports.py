@@ -26,7 +26,7 @@ ALLOWED: Final = {
 # Inside a package the same: what stands further left imports nothing of what stands further right.
 ORDER: Final = {
     "knowledge": ("embedding", "store", "search"),
-    "publish_knowledge": ("passages", "sources", "embedding", "store", "publishing", "evaluation", "cli"),
+    "publish_knowledge": ("conversion", "passages", "sources", "embedding", "store", "publishing", "evaluation", "cli"),
 }
 LANCEDB_IMPORTERS: Final = {"knowledge.store.lance", "publish_knowledge.store.database"}
 # The foundation of the core library: each of these imports from `knowledge` only what stands before it.

@@ -41,3 +41,9 @@ def test_each_is_listed_with_the_reason() -> None:
         "passed over build/: left out by default",
         "passed over b: left out by --exclude",
     ]
+
+
+def test_formats_that_an_extra_converts_are_named() -> None:
+    passed = [PassedOver("a.pdf", "not installed"), PassedOver("b.docx", "not installed")]
+    (line,) = format_passed_over(passed, verbose=False)
+    assert line.endswith("(--verbose lists them). .docx, .pdf can be published with the extra `formats`.")

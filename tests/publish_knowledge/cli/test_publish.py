@@ -14,6 +14,7 @@ from publish_knowledge.publishing.plan import Action, ItemOutcome, PublishReport
 from publish_knowledge.sources.file_errors import FileError
 from publish_knowledge.sources.loading import LoadedFiles
 from tests.support.command import BASE, TEAM, TEXTS, Workspace, assert_usage_error
+from tests.support.conversions import FILES
 
 
 def test_publishing_reports_what_happened_to_every_file(workspace: Workspace) -> None:
@@ -138,13 +139,13 @@ def test_embedding_without_the_cache_leaves_none(
         (["publish"], "Missing argument"),
         (["publish", "{docs}", *TEAM], "Missing option '--base'"),
         (["publish", "{docs}/nowhere", *BASE], "does not exist"),
-        (["publish", "{docs}/none", *BASE], "No .md, .markdown, .mdx, .txt files found"),
+        (["publish", "{docs}/none", *BASE], "No .md, .markdown, .mdx, .txt, .html,"),
         (["publish", "{docs}/refunds.md", *BASE, "--prune"], "--prune needs whole folders"),
         (["publish", "{docs}", *BASE, "--prune", "--draft"], "it cannot --prune"),
         (["publish", "{docs}", *BASE, "--language", "english"], "'english' is not a language code"),
         (["publish", "{docs}", *BASE, "--root", "{docs}/guide"], "does not lie under the root"),
         (["publish", "{docs}", *BASE, "--exclude", "!"], "is not a pattern of gitignore's syntax"),
-        (["publish", "{docs}", *BASE, "--include", "*.rst"], "3 files passed over"),
+        (["publish", "{docs}", *BASE, "--include", "*.zip"], "3 files passed over"),
     ],
 )
 def test_options_that_exclude_each_other_or_find_nothing_are_refused(
@@ -346,3 +347,16 @@ def make_outcome(action: Action) -> ItemOutcome:
 def test_the_most_serious_outcome_decides_the_exit_code(actions: list[Action], problems: int, code: ExitCode) -> None:
     loaded = LoadedFiles((), (FileError("b.md", "bad"),) * problems)
     assert choose_exit_code(PublishReport(tuple(map(make_outcome, actions))), loaded) == code
+
+
+def test_a_folder_of_mixed_documents_is_published(workspace: Workspace) -> None:
+    for name in ("pandoc.docx", "libreoffice.html", "openpyxl.xlsx", "comma.csv"):
+        (workspace.folder / name).write_bytes((FILES / name).read_bytes())
+    (workspace.folder / "broken.docx").write_bytes(b"%PDF-1.7")
+    result = workspace.run("publish", workspace.folder, "--root", workspace.folder, *BASE, code=ExitCode.PROBLEMS)
+    assert "7 created, 1 left out because of problems." in result.stdout
+    assert "broken.docx: It is not a Word document (.docx)" in result.stderr
+    again = workspace.json("publish", workspace.folder, "--root", workspace.folder, *BASE, code=ExitCode.PROBLEMS)
+    assert again["counts"] == {"unchanged": 7, "problems": 1}
+    found = workspace.json("search", "oil of the chain", *TEAM)["results"]
+    assert {one["source"]["uri"] for one in found[:2]} == {"pandoc.docx", "libreoffice.html"}

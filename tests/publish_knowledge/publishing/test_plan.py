@@ -24,7 +24,7 @@ from publish_knowledge.publishing.plan import (
     plan_step,
     prepare_document,
 )
-from publish_knowledge.sources.documents import Document
+from publish_knowledge.sources.documents import Document, Original
 from publish_knowledge.store.records import ItemHead
 from tests.support.datasets import ANA, BEN, SUPPORT, document
 from tests.support.publishing import HARBOUR, RIVER
@@ -149,3 +149,35 @@ def test_a_report_counts_actions_in_the_order_of_their_first_occurrence() -> Non
     report = PublishReport(tuple(ItemOutcome("a.md", "ki", "kr", action) for action in actions))
     assert list(report.count_actions().items()) == [("unchanged", 2), ("created", 1)]
     assert (report.count("unchanged"), report.count("refused")) == (2, 0)
+
+
+def convert(text: str = RIVER, original: str = "1", language: str = "") -> PreparedDocument:
+    made = document("a.docx", text, title="Rivers")
+    return prepare_document(ANA, "notes", replace(made, original=Original(original, language)))
+
+
+@pytest.mark.parametrize(
+    ("now", "reconvert", "action"),
+    [
+        (convert(), False, "unchanged"),
+        (convert(), True, "unchanged"),
+        (convert(HARBOUR), False, "unchanged"),
+        (convert(HARBOUR), True, "changed"),
+        (convert(original="2"), False, "changed"),
+        (convert(language="es"), False, "changed"),
+    ],
+)
+def test_a_converted_document_changes_with_its_original(
+    now: PreparedDocument,
+    reconvert: bool,  # noqa: FBT001 - parametrized
+    action: Action,
+) -> None:
+    head = build_head(plan_step(convert(), None, draft=False), NOW)
+    step = plan_step(now, head, draft=False, reconvert=reconvert)
+    assert step.action == action
+    assert (step.revision_id == head.revision_id) == (action == "unchanged")
+
+
+def test_two_conversions_of_an_original_are_two_revisions() -> None:
+    first, second = (plan_step(convert(text), None, draft=False) for text in (RIVER, HARBOUR))
+    assert first.revision_id != second.revision_id

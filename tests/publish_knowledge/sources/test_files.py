@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from publish_knowledge.sources.files import FoundFiles, RootError, find_files
+from publish_knowledge.conversion.formats import FORMATS, Format
+from publish_knowledge.sources.files import KINDS, FoundFiles, PassedOver, RootError, find_files
 
 
 def write_files(root: Path, *names: str) -> Path:
@@ -24,7 +25,7 @@ def paths(found: FoundFiles) -> list[str]:
 
 def test_a_folder_gives_its_texts_at_any_depth_in_a_stable_order(tmp_path: Path) -> None:
     docs = write_files(
-        tmp_path / "docs", "b.md", "a/z.txt", "a/y.markdown", "A.MD", "c.mdx", "d.rst", "e.png", "Makefile"
+        tmp_path / "docs", "b.md", "a/z.txt", "a/y.markdown", "A.MD", "c.mdx", "d.zip", "e.png", "Makefile"
     )
     found = find_files([docs])
     assert paths(found) == ["docs/A.MD", "docs/a/y.markdown", "docs/a/z.txt", "docs/b.md", "docs/c.mdx"]
@@ -112,12 +113,12 @@ def test_a_root_beside_the_files_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_named_file_of_another_kind_is_reported(tmp_path: Path) -> None:
-    docs = write_files(tmp_path / "docs", "a.rst", "b.md")
-    found = find_files([docs / "a.rst", docs / "b.md"])
+    docs = write_files(tmp_path / "docs", "a.zip", "b.md")
+    found = find_files([docs / "a.zip", docs / "b.md"])
     assert paths(found) == ["docs/b.md"]
     (error,) = found.errors
-    assert error.path == "a.rst"
-    assert error.reason == "Only .md, .markdown, .mdx, .txt files can be published."
+    assert error.path == "a.zip"
+    assert error.reason == f"Only {', '.join((*KINDS, *FORMATS))} files can be published."
 
 
 def test_a_file_name_that_is_not_utf8_is_reported(tmp_path: Path) -> None:
@@ -142,3 +143,13 @@ def test_no_common_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(os.path, "commonpath", apart)
     with pytest.raises(RootError, match="no folder in common"):
         find_files([tmp_path / "a.md"])
+
+
+def test_what_its_library_is_missing_for_is_passed_over_and_reported_where_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FORMATS, ".docx", Format("Word", "packaged.docx", ("a_library_that_is_not_there",)))
+    docs = write_files(tmp_path / "docs", "a.docx", "b.md")
+    assert find_files([docs]).passed_over == (PassedOver("docs/a.docx", "not installed"),)
+    (error,) = find_files([docs / "a.docx"]).errors
+    assert error.reason.startswith("Word needs the extra `formats`")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
-from publish_knowledge.sources.documents import Document
+from publish_knowledge.sources.documents import Document, Original
 from publish_knowledge.sources.files import FoundFiles, SourceFile, find_files
 from publish_knowledge.sources.loading import MAX_BYTES, LoadedFiles, load_documents
 
@@ -157,3 +158,36 @@ def test_the_option_gives_the_language_of_texts_that_declare_none(tmp_path: Path
     spanish = "El archivo más simple podría verse así, en español.\n"
     found = load(tmp_path, {"a.md": spanish, "b.md": f"---\nlanguage: de\n---\n{spanish}"}, "pt")
     assert [document.language for document in found.documents] == ["pt", "de"]
+
+
+def test_a_converted_file_is_a_document_with_the_digest_of_its_original(tmp_path: Path) -> None:
+    data = b'<html lang="pt-BR"><title>Guia - Site</title><main><h1>Guia</h1><p>---\nCinco dias.</p></main></html>'
+    assert one(tmp_path, data, "a/Guia.HTML") == Document(
+        source_path="a/Guia.HTML",
+        text="# Guia\n\n--- Cinco dias.\n",
+        title="Guia",
+        language="pt",
+        kind="markdown",
+        item_source="path:a/Guia.HTML",
+        original=Original(hashlib.sha256(data).hexdigest()),
+    )
+
+
+def test_a_converted_file_has_the_title_of_its_properties_or_its_name(tmp_path: Path) -> None:
+    found = load(
+        tmp_path, {"a.html": "<title>Refunds</title><p>Five days.</p>", "opening-hours.csv": "Day\nMonday\n"}, "en"
+    )
+    assert [(each.title, each.language) for each in found.documents] == [("Refunds", "en"), ("Opening hours", "en")]
+
+
+def test_a_file_that_cannot_be_converted_is_reported_and_the_others_are_loaded(tmp_path: Path) -> None:
+    files: dict[str, bytes | str] = {"a.docx": b"%PDF-1.7", "b.html": "<p>Five days.</p>", "c.csv": "", "d.md": "Text"}
+    found = load(tmp_path, files)
+    assert [document.source_path for document in found.documents] == ["b.html", "d.md"]
+    assert [error.path for error in found.errors] == ["a.docx", "c.csv"]
+    assert found.unread == {"a.docx", "c.csv"}
+
+
+def test_converted_files_stay_in_order_however_long_each_takes(tmp_path: Path) -> None:
+    files: dict[str, bytes | str] = {f"{number:02}.csv": "a\n" * (1 + 5_000 * (number % 2)) for number in range(12)}
+    assert [document.source_path for document in load(tmp_path, files).documents] == sorted(files)

@@ -14,6 +14,7 @@ _NAMED: Final = 8
 
 _REASONS: Final = {
     "format": "not a format that is published",
+    "not installed": 'needs the extra `formats` (pip install "search-knowledge[formats]")',
     "default": "left out by default",
     "ignored": "left out by .knowledgeignore",
     "excluded": "left out by --exclude",
@@ -39,7 +40,9 @@ def summarize_passed_over(passed: Sequence[PassedOver]) -> str:
         f"{_count(folders.total(), 'folder')} passed over: {_join([name for name, _ in _order(folders)])}",
     ]
     summary = "; ".join(part for part, counts in zip(parts, (files, folders), strict=True) if counts)
-    return f"{summary} (--verbose lists them)."
+    missing = sorted({PurePosixPath(one.path).suffix.lower() for one in passed if one.reason == "not installed"})
+    hint = f" {_join(missing)} can be published with the extra `formats`." if missing else ""
+    return f"{summary} (--verbose lists them).{hint}"
 
 
 def _name_type(one: PassedOver) -> str:

@@ -56,6 +56,7 @@ _EXAMPLE: Final = format_example(
 _FOLDER: Final = click.Path(exists=True, file_okay=False, path_type=Path)
 _EXCLUDE: Final = "Leave out what matches, in gitignore's syntax; may be repeated. See also .knowledgeignore."
 _INCLUDE: Final = "Publish only what matches, in gitignore's syntax; may be repeated."
+_RECONVERT: Final = "Make new revisions of unchanged files that are converted differently today."
 _IDS: Final = "What identifies items: `id` in the front matter where there is one, or the path alone."
 
 
@@ -94,6 +95,7 @@ class Batch:
 @click.option("--draft", is_flag=True, help="Store the revisions without making them readable.")
 @click.option("--prune", is_flag=True, help="Archive items of the given folders whose file is missing.")
 @click.option("--dry-run", is_flag=True, help="Report what would be done, and do nothing.")
+@click.option("--reconvert", is_flag=True, help=_RECONVERT)
 @click.option("--language", metavar="CODE", help="Language of texts that do not declare theirs.")
 @click.option("--root", type=_FOLDER, help="Folder that item paths relate to.  [default: the given folder's parent]")
 @name_option
@@ -108,7 +110,8 @@ def publish(target: Target, *, cache: bool, verbose: bool, **options: Any) -> No
     A SOURCE is a folder, a file, s3://bucket/prefix, a Git repository at a revision
     (git+https://host/repository@revision#subdirectory=docs, also git+ssh and git+file), or - for standard input.
 
-    Markdown (.md, .markdown, .mdx) and plain text (.txt) are accepted, in UTF-8.
+    Markdown (.md, .markdown, .mdx) and plain text (.txt) are accepted, in UTF-8, and with the extra `formats` also
+    documents that are converted to Markdown, such as HTML, Word and Excel.
 
     An item is identified by its path from the given folder's name on (`docs` gives `docs/install.md`), or by an `id` in
     its front matter. Unchanged files are skipped, so the same command again publishes nothing.

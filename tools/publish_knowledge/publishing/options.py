@@ -22,7 +22,8 @@ class PublishOptions:
     are archived. What was not looked for is not gone: neither source paths in `unread`, files that are there but could
     not be read, nor those below `unseen`, folders that could not be looked into, nor what `selects` denies. `siblings`
     are the paths in folders of which single files are published, by folder. With `report_gone` items without
-    a document are only reported.
+    a document are only reported. With `reconvert`, documents whose conversion differs from the stored text get a new
+    revision although their original is the same.
     """
 
     scope: Scope
@@ -30,6 +31,7 @@ class PublishOptions:
     draft: bool = False
     prune: bool = False
     dry_run: bool = False
+    reconvert: bool = False
     folders: tuple[str, ...] | None = None
     unread: Collection[str] = ()
     unseen: tuple[str, ...] = ()

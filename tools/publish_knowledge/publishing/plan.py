@@ -47,6 +47,13 @@ class PreparedDocument:
     fingerprint: str
 
     @property
+    def identity(self) -> str:
+        """What the revision's id is derived from: of a converted document also what it was converted to."""
+        if self.document.original is None:
+            return self.fingerprint
+        return fingerprint(self.fingerprint, self.info.title, self.info.language, self.info.content_sha256)
+
+    @property
     def item_id(self) -> str:
         """Id of the document's item."""
         return self.info.item_id
@@ -132,25 +139,39 @@ def prepare_document(scope: Scope, base_id: str, document: Document) -> Prepared
         total_chars=len(document.text),
         content_sha256=content,
     )
-    return PreparedDocument(
-        document, info, fingerprint(content, document.title, document.language, document.source_path)
-    )
+    return PreparedDocument(document, info, _compute_fingerprint(document, content))
 
 
-def plan_step(prepared: PreparedDocument, head: ItemHead | None, *, draft: bool) -> Step:
-    """Decide by comparing with the current revision; the same content and metadata never make a new revision."""
+def _compute_fingerprint(document: Document, content: str) -> str:
+    """By the original where there is one: another version of a converter is no change of the document."""
+    if document.original is not None:
+        return fingerprint(document.original.sha256, "", document.original.language, document.source_path)
+    return fingerprint(content, document.title, document.language, document.source_path)
+
+
+def plan_step(prepared: PreparedDocument, head: ItemHead | None, *, draft: bool, reconvert: bool = False) -> Step:
+    """Decide by comparing with the current revision; the same content and metadata never make a new revision.
+
+    A converted document is the same as long as its original is; with `reconvert`, as long as its text is, too.
+    """
     previous = head.revision_id if head else ""
-    if head is not None and previous and head.fingerprint == prepared.fingerprint:
+    is_same = head is not None and head.fingerprint == prepared.fingerprint
+    if head is not None and previous and is_same and not (reconvert and _is_converted_differently(prepared, head)):
         restoring = head.state == ARCHIVED and not draft
         return Step(prepared, head, "restored" if restoring else "unchanged", previous)
-    revision = revision_id(prepared.item_id, previous, prepared.fingerprint)
+    revision = revision_id(prepared.item_id, previous, prepared.identity)
     return Step(prepared, head, _choose_action(previous, draft=draft), revision)
+
+
+def _is_converted_differently(prepared: PreparedDocument, head: ItemHead) -> bool:
+    new, old = prepared.info, head.info
+    return (new.content_sha256, new.title, new.language) != (old.content_sha256, old.title, old.language)
 
 
 def decide_step(prepared: PreparedDocument, head: ItemHead | None, options: PublishOptions) -> Step:
     """Decide with all that the options and the document's front matter say, and give the reason where it matters."""
     marked = prepared.document.draft
-    step = plan_step(prepared, head, draft=options.draft or marked is not None)
+    step = plan_step(prepared, head, draft=options.draft or marked is not None, reconvert=options.reconvert)
     if head is not None and _is_of_another_file(prepared, head, options):
         return replace(step, action="refused", revision_id="", detail=_explain_other_file(head))
     if marked is None:

@@ -16,13 +16,21 @@ SOURCE_FILE: Final = "file"
 
 
 @dataclass(frozen=True, slots=True)
+class Original:
+    """What a converted document was before: the digest of its bytes, and the language that the user gave for it."""
+
+    sha256: str
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One item to publish.
 
     `source_path` is relative to the published root, with forward slashes. The item's id is derived from `item_source`:
     `path:<source_path>`, or `id:<id>` where the front matter has one, so that the two never collide. `draft` is the
-    field of its front matter that makes it a draft, as `draft: true`. `item_id` names the
-    item, where that is decided already.
+    field of its front matter that makes it a draft, as `draft: true`. `item_id` names the item, where that is decided
+    already. `original` is `None` where the file itself is text.
     """
 
     source_path: str
@@ -34,6 +42,7 @@ class Document:
     source_type: str = SOURCE_FILE
     draft: str | None = None
     item_id: str | None = None
+    original: Original | None = None
 
 
 def normalize_path(path: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
+from publish_knowledge.conversion.formats import FORMATS, find_format
 from publish_knowledge.passages.markdown_blocks import TextKind
 from publish_knowledge.sources.documents import normalize_path
 from publish_knowledge.sources.file_errors import FileError, RootError, UnusableFileError
@@ -21,7 +22,9 @@ from publish_knowledge.sources.selection import (
 )
 
 KINDS: Final[dict[str, TextKind]] = {".md": "markdown", ".markdown": "markdown", ".mdx": "markdown", ".txt": "plain"}
-"""File name extensions that are published, in either case."""
+"""File name extensions that are published as they are, in either case."""
+
+FormatReason = Literal["format", "not installed"]
 
 MAX_DEPTH: Final = 100
 """Folders within each other. Deeper ones come from a fault, and opening each from the top takes quadratic time."""
@@ -44,10 +47,13 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """A file or folder that is not published, and why: a `Reason`, or "format" for an extension not in `KINDS`."""
+    """A file or folder that is not published, and why: a `Reason`, or what is the matter with its extension.
+
+    "format": it is neither in `KINDS` nor converted; "not installed": what would convert it is missing.
+    """
 
     path: str
-    reason: Reason | Literal["format"]
+    reason: Reason | FormatReason
     is_folder: bool = False
 
 
@@ -73,7 +79,7 @@ class Search:
         self.refuse(folder, path.rstrip("/") or folder.name, reason)
         self.unseen.add(path)
 
-    def pass_over(self, path: str, reason: Reason | Literal["format"]) -> None:
+    def pass_over(self, path: str, reason: Reason | FormatReason) -> None:
         """Note what is not published by choice."""
         self.passed_over.setdefault(path, PassedOver(path.rstrip("/"), reason, is_folder=path.endswith("/")))
 
@@ -129,7 +135,7 @@ def take_named_file(search: Search, file: Path, root: Path, boundary: Path) -> N
     kind = _find_kind(file.name)
     tree = _build_tree(file.parent, root, boundary)
     if kind is None:
-        search.refuse(file, file.name, f"Only {', '.join(KINDS)} files can be published.")
+        search.refuse(file, file.name, _explain_format(file.name))
     elif not _is_decodable(path):
         search.refuse(file, file.name, "Its name is not valid UTF-8. Rename it.")
     elif tree is None:
@@ -188,7 +194,7 @@ def _take_entry(search: Search, tree: _Tree, inner: str, entry: Entry) -> bool:
     elif entry.kind == "linked folder" or (entry.kind == "broken link" and kind is None):
         _note_link(search, tree, f"{inner}{entry.name}", path)
     elif kind is None:
-        search.pass_over(path, "format")
+        search.pass_over(path, _name_format_reason(entry.name))
     else:
         _take_file(search, tree, f"{inner}{entry.name}", kind)
     return False
@@ -290,7 +296,22 @@ def _make_relative(path: Path, root: Path) -> str:
 
 
 def _find_kind(name: str) -> TextKind | None:
+    """How a file's text is split; `None` for a file that cannot be published. Converted files become Markdown."""
+    known = find_format(name)
+    if known is not None and known.is_available:
+        return "markdown"
     return KINDS.get(PurePosixPath(name).suffix.lower())
+
+
+def _name_format_reason(name: str) -> FormatReason:
+    return "format" if find_format(name) is None else "not installed"
+
+
+def _explain_format(name: str) -> str:
+    known = find_format(name)
+    if known is None:
+        return f"Only {', '.join((*KINDS, *FORMATS))} files can be published."
+    return f"{known.name} needs {known.remedy}, and is not published without."
 
 
 def _is_decodable(name: str) -> bool:

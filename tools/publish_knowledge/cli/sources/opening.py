@@ -14,6 +14,7 @@ import click
 from knowledge.store.options import storage_options_from
 from publish_knowledge.cli.passed_over import summarize_passed_over
 from publish_knowledge.cli.session import Session
+from publish_knowledge.conversion.formats import FORMATS
 from publish_knowledge.sources.files import KINDS, FoundFiles
 from publish_knowledge.sources.languages import normalize_language
 from publish_knowledge.sources.remote.fetching import Sources, Surroundings, open_sources
@@ -59,5 +60,5 @@ def find_sources(sources: Sources, texts: Sequence[str], root: Path | None, sele
         raise click.UsageError(str(error)) from None
     if not found.files and not found.errors:
         passed = f" {summarize_passed_over(found.passed_over)}" if found.passed_over else ""
-        raise click.UsageError(f"No {', '.join(KINDS)} files found in {', '.join(texts)}.{passed}")
+        raise click.UsageError(f"No {', '.join((*KINDS, *FORMATS))} files found in {', '.join(texts)}.{passed}")
     return found

@@ -1,0 +1,1 @@
+"""Conversion of documents in other formats to Markdown, in processes with limits. Needs the extra `formats`."""
