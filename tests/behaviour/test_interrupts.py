@@ -65,6 +65,7 @@ class Command:
         for line in self.process.stderr:
             if line.rstrip("\n") == expected:
                 return
+        self.process.communicate(timeout=60)
         raise AssertionError(f"it ended without {expected!r}")
 
 
@@ -185,8 +186,8 @@ STEPS: Final = {
     f"def slow(*_):\n    {BUSY}\n    while True: pass\nEmbedder.embed = slow",
     "a retry's wait": "import asyncio; from publish_knowledge.store.database import Table\n"
     f"async def slow(*_, **__):\n    {BUSY}await asyncio.sleep(60)\nTable.merge = Table.insert_missing = slow",
-    "reading files": "import publish_knowledge.sources.loading as f\n"
-    f"def slow(*_):\n    {BUSY}time.sleep(60)\nimport publish_knowledge.cli.publish as p; p.load_documents = slow",
+    "reading files": "import publish_knowledge.sources.remote.fetching as f\n"
+    f"def slow(*_):\n    {BUSY}time.sleep(60)\nf.load_documents = slow",
 }
 """Statements that make one step of a publish last: a sleep, native code, or Python code that never waits."""
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from knowledge.errors import StorageUnavailableError
+from knowledge.store.schema import MARKER_TABLE, META_CREATED, marker_schema, read_metadata
 from local_s3.moto_server import S3Server
 from publish_knowledge.doctor import examine
 from publish_knowledge.publishing.catalog import list_items
@@ -189,5 +190,15 @@ def test_many_first_publishers_of_one_dataset_all_succeed(location: Location) ->
         assert await run_in_store(location, examine) == ()
         for path in paths:
             assert await read_text(location, ANA, item(ANA, "notes", path)) == path
+
+    asyncio.run(story())
+
+
+def test_a_table_that_another_writer_has_just_created_is_opened_whatever_its_metadata(location: Location) -> None:
+    async def story() -> None:
+        async with location.store() as store:
+            for time in ("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"):
+                table = await store.create_table(MARKER_TABLE, marker_schema(store.model, store.dimensions, time))
+                assert read_metadata(await table.schema())[META_CREATED] == "2026-01-01T00:00:00Z"
 
     asyncio.run(story())

@@ -5,6 +5,7 @@ A `Table` is moved to its latest version before each read and each commit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -38,6 +39,8 @@ KEEP_VERSIONS: Final = timedelta(days=1)
 
 MERGE_TIMEOUT: Final = timedelta(minutes=5)
 """The library's own 30 s are too short for many publishers on one table, or for a slow uplink."""
+
+_OTHER_SCHEMA: Final = re.compile("does not match existing table schema")
 
 _TERMS_SCHEMA: Final = pa.schema([pa.field("key", pa.string(), nullable=False), pa.field(TERMS, pa.string())])
 _STATE_SCHEMA: Final = pa.schema([pa.field("key", pa.string(), nullable=False), pa.field("state", pa.string())])
@@ -152,7 +155,13 @@ class Store:
         return await (await self._connect()).open_table(name)
 
     async def _create_table(self, name: str, schema: pa.Schema) -> None:
-        await (await self._connect()).create_table(name, schema=schema, exist_ok=True)
+        try:
+            await (await self._connect()).create_table(name, schema=schema, exist_ok=True)
+        except ValueError as error:
+            # Another writer has just created it, a second earlier: the time is in the marker's metadata. Whoever opens
+            # a table checks its schema.
+            if not _OTHER_SCHEMA.search(str(error)):
+                raise
 
     async def _drop_table(self, name: str) -> None:
         await (await self._connect()).drop_table(name)
