@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from knowledge.store.snapshot import Snapshot
 
     Extract = Callable[[str], Excerpt]
+    KnownExcerpts = dict[tuple[object, str, frozenset[str]], Excerpt]
     Passage = tuple[str, int]
     Shown = tuple[dict[str, Head], dict[Passage, PassageRow]]
 
@@ -50,7 +51,8 @@ async def compose_answer(candidates: Sequence[ScopeCandidates], request: SearchR
 async def show(candidates: Sequence[ScopeCandidates], ranked: Sequence[Ranked], limit: int) -> list[SearchHit]:
     """The first ranked items that are readable, with their texts; raises `StorageUnavailableError` for a lost text."""
     passages = _by_passage(candidates)
-    extract = {scope.snapshot.scope: _choose_extract(scope) for scope in candidates}
+    known: KnownExcerpts = {}
+    extract = {scope.snapshot.scope: _choose_extract(scope, known) for scope in candidates}
     hits: list[SearchHit] = []
     for chunk in _chunks(ranked, limit):
         retrieved = [passages[one.candidate.passage] for one in chunk]
@@ -96,10 +98,18 @@ async def _load_from(scope: ScopeCandidates, hits: Sequence[Retrieved]) -> Shown
     return readable, texts
 
 
-def _choose_extract(scope: ScopeCandidates) -> Extract:
+def _choose_extract(scope: ScopeCandidates, known: KnownExcerpts) -> Extract:
+    """How texts of a scope are shown; a text that several teams have published is looked at once."""
     extract = ANALYZERS[max(scope.snapshot.analyzer_versions)].extract_excerpt
     terms = frozenset(scope.query.terms)
-    return lambda text: extract(text, terms)
+
+    def choose(text: str) -> Excerpt:
+        key = (extract, text, terms)
+        if key not in known:
+            known[key] = extract(text, terms)
+        return known[key]
+
+    return choose
 
 
 def _hit(
